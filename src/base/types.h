@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of a request that every layer shares: element types, reductions, collectives.
+// Values only; each enum is dense from zero so that tables can be indexed by it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace hocket {
+
+enum class DataType : std::uint8_t { float32, float64, bfloat16, float16, int32, int64, uint8 };
+inline constexpr std::size_t kDataTypes = 7;
+
+enum class ReduceOp : std::uint8_t { sum, prod, min, max, avg };
+inline constexpr std::size_t kReduceOps = 5;
+
+enum class Collective : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  reduce,
+  alltoall,
+  barrier,
+  send_recv,
+};
+inline constexpr std::size_t kCollectives = 8;
+
+/// Bytes of one element.
+constexpr std::uint32_t size_of(DataType type) {
+  constexpr std::uint32_t kSizes[kDataTypes] = {4, 8, 2, 2, 4, 8, 1};
+  return kSizes[static_cast<std::size_t>(type)];
+}
+
+constexpr bool is_float(DataType type) { return type <= DataType::float16; }
+
+/// The one spelling of each name, as printed by every tool; never null.
+constexpr const char* name_of(DataType type) {
+  constexpr const char* kNames[kDataTypes] = {"float32", "float64", "bfloat16", "float16",
+                                              "int32",   "int64",   "uint8"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+constexpr const char* name_of(ReduceOp op) {
+  constexpr const char* kNames[kReduceOps] = {"sum", "prod", "min", "max", "avg"};
+  return kNames[static_cast<std::size_t>(op)];
+}
+constexpr const char* name_of(Collective collective) {
+  constexpr const char* kNames[kCollectives] = {"all_reduce", "all_gather", "reduce_scatter",
+                                                "broadcast",  "reduce",     "alltoall",
+                                                "barrier",    "send_recv"};
+  return kNames[static_cast<std::size_t>(collective)];
+}
+
+}  // namespace hocket
