@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan: an algorithm bound to a topology, a request and a shape. It is a pure function of the
+// round: anyone may ask for anyone's `round(rank, channel, k)`, nothing is stored per rank, and a
+// cursor is one integer. Prover, pricer, simulator and executors all read this one function.
+//
+// Blocks are the unit of an algorithm, numbered over the whole block space (request.h). A piece is
+// one run of the algorithm on a part of every block space (pipelining is not the algorithm's
+// business); channel c runs pieces c, c + channels, ... in order. A slice is the unit of flow
+// control (slices.h). Threads, ownership: a value, borrows algorithm and topology. Cost: round() is
+// a few nanoseconds. A stored list would cost O(world) a rank, a generator 600 bytes a cursor
+// (docs/decisions).
+#pragma once
+#include <cstdint>
+
+#include "plan/request.h"
+#include "topo/topology.h"
+
+namespace hocket {
+
+enum class Buffer : std::uint8_t { input, output, scratch };
+
+/// The local operand that an arrival is added to; `none`: it is stored as it is.
+enum class Fold : std::uint8_t { none, input, output, scratch };
+
+/// `count` blocks of the cycle [base, base + size), from `first` on. Empty: a signal.
+struct Range {
+  std::uint32_t first = 0, count = 0, base = 0, size = 1;
+  Buffer buffer = Buffer::output;
+  std::uint32_t block(std::uint32_t i) const {  ///< i < count <= size
+    const std::uint32_t at = first + i;
+    return base + (at < size ? at : at - size);
+  }
+};
+
+/// The one kind of step: send `out` to `to` while `in` arrives from `from`. Half of it may be
+/// missing (kNobody). to == from == me: a local step, `in` = `out`, or operand + `out` with a fold.
+/// A staged message waits at the receiver, who folds it or stores it where it likes; any other
+/// lands in `to`'s output at position `lands` of the same cycle, perhaps before `to` looks.
+struct Exchange {
+  Rank to = kNobody, from = kNobody;
+  Range out, in;            ///< in.buffer: output or scratch; of an arrival that lands: output
+  std::uint32_t lands = 0;  ///< where out.first lands, a position like Range::first
+  bool staged = false;      ///< of `out`; a signal is staged
+  Fold fold = Fold::none;   ///< what becomes of the arrival; a fold needs a staged message
+  std::uint32_t after = 0;  ///< the send waits for the arrivals of all rounds below this one
+};
+
+struct At {  ///< the point of view an algorithm is asked from
+  const Topology& topology;
+  const Request& request;
+  Rank me;
+  ChannelId channel;
+};
+
+struct Shape {
+  std::uint32_t blocks = 1, rounds = 0;
+  bool operator==(const Shape&) const = default;
+};
+
+/// A name for a known structure of rounds, by which the stream executor finds a kernel. The rounds
+/// stay the truth: each pattern has a canonical expansion and a row's `round` must equal it.
+enum class Pattern : std::uint8_t { none, exchange_and_reduce, push_to_all, push_reduce_push };
+
+/// How adds into one block are ordered: as the rounds go, or by rank (then every rank may add by
+/// itself and all agree bit for bit).
+enum class FoldOrder : std::uint8_t { rounds, ranks };
+
+/// A row of a table. Every field is a claim that the prover checks; nobody writes a cost.
+struct Algorithm {
+  const char* name = "";
+  Collective collective = Collective::all_reduce;
+  bool (*fits)(const Topology&) = nullptr;
+  Shape (*shape)(const Topology&) = nullptr;
+  Exchange (*round)(const At&, std::uint32_t k) = nullptr;
+  /// Ranks in series: 1 when all work at once, world - 1 for a chain. For the price.
+  std::uint32_t (*depth)(const Topology&) = nullptr;
+  bool scratch = false;  ///< needs scratch as long as the block space
+  bool in_place = true;  ///< right when input and output share memory
+  FoldOrder fold_order = FoldOrder::rounds;
+  Pattern pattern = Pattern::none;
+};
+
+struct Plan {
+  const Algorithm* algorithm = nullptr;
+  const Topology* topology = nullptr;
+  Request request;
+  Shape shape;
+  std::uint32_t channels = 1, pieces = 1;
+  std::uint32_t slice_bytes = 1 << 19;
+
+  Exchange round(Rank me, ChannelId channel, std::uint32_t k) const {
+    return algorithm->round({*topology, request, me, channel}, k);
+  }
+  /// Byte offsets in the block space of a block of a piece: [begin, end).
+  std::uint64_t begin(std::uint32_t piece, std::uint32_t block) const;
+  std::uint64_t end(std::uint32_t piece, std::uint32_t block) const;
+  /// What to subtract from an offset in `block` to find it in `buffer`: a buffer that holds one
+  /// rank's block only (all_gather's input, reduce_scatter's output) begins with that block.
+  std::uint64_t origin(Buffer buffer, std::uint32_t block) const;
+  std::uint64_t total_bytes() const { return request.total_bytes(topology->world()); }
+};
+
+/// `algorithm` on `topology` with one channel, one piece; the caller sets the rest.
+Plan make_plan(const Algorithm& algorithm, const Topology& topology, const Request& request);
+
+}  // namespace hocket
