@@ -173,10 +173,44 @@ function(hocket_bench name)
   hocket_test_properties(${name} bench 120)
 endfunction()
 
-# A program that people run, build/<preset>/<name>. Programs may use exceptions.
+# A program build/<preset>/<name> that people run; it may use exceptions. INSTALL: also bin/<name>.
 function(hocket_program name)
-  hocket_arguments(hocket_program ${name} "" "SOURCES;DEPENDS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INSTALL" "" "SOURCES;DEPENDS;LINK")
   add_executable(${name} ${arg_SOURCES})
   hocket_link(${name} PRIVATE)
-  target_link_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-static-libstdc++ -static-libgcc>)
+  target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
+  if(arg_INSTALL)
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endfunction()
+
+# lib/lib<name>.so from the objects of module API and whatever they need: target <name>_shared, alias
+# hocket::<name>. It exports only what the map names, carries libstdc++ and libgcc inside, hidden,
+# and loads with glibc 2.34.
+#
+#   hocket_shared_library(hocket API api)
+function(hocket_shared_library name)
+  hocket_arguments(hocket_shared_library ${name} "API;MAP" "")
+  if(HOCKET_SANITIZE)
+    return()
+  endif()
+  if(NOT arg_MAP)
+    set(arg_MAP ${PROJECT_SOURCE_DIR}/cmake/hocket.map)
+  endif()
+  set(target ${name}_shared)
+  hocket_target_name(api ${arg_API})
+  add_library(${target} SHARED
+      $<TARGET_OBJECTS:${api}> ${PROJECT_SOURCE_DIR}/cmake/glibc_2_34.c)
+  add_library(hocket::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES
+      OUTPUT_NAME ${name} EXPORT_NAME ${name} LINKER_LANGUAGE CXX LINK_DEPENDS ${arg_MAP}
+      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  target_include_directories(${target} INTERFACE
+      $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  target_link_libraries(${target} PRIVATE
+      $<BUILD_INTERFACE:${api}> $<BUILD_INTERFACE:hocket_flags>)
+  target_link_options(${target} PRIVATE
+      -static-libstdc++ -static-libgcc -Wl,-z,defs -Wl,--exclude-libs,ALL -Wl,--gc-sections
+      -Wl,--version-script=${arg_MAP})
+  install(TARGETS ${target} EXPORT hocket LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
