@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/communicator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/op_builder.h"
+
+namespace hocket::engine {
+namespace {
+
+class Locked {  // the submit lock, held for some tens of instructions
+ public:
+  explicit Locked(Baton& baton) : baton_(baton) {
+    while (!baton_.try_take()) {
+    }
+  }
+  ~Locked() { baton_.lay_down(); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  Baton& baton_;
+};
+
+std::string rank_list(const world::Missing& missing) {
+  const std::uint32_t named = std::min(missing.count, world::Missing::kNamed);
+  std::string text = missing.count == 1 ? "rank " : "ranks ";
+  for (std::uint32_t i = 0; i < named; ++i)
+    text += (i ? ", " : "") + std::to_string(missing.ranks[i].value);
+  if (missing.count > named) text += " and " + std::to_string(missing.count - named) + " more";
+  return text;
+}
+
+}  // namespace
+
+Communicator::Communicator(const world::World& world, Loop& loop, Listener& listener,
+                           std::shared_ptr<const Config> config, Rank me)
+    : world_(world), loop_(loop), listener_(listener), config_(std::move(config)), me_(me) {}
+
+Communicator::~Communicator() {
+  CHECK(running_ == nullptr && first_ == nullptr, "a communicator ended before its ops");
+  while (pool_ != nullptr) std::unique_ptr<Op> op(std::exchange(pool_, pool_->next_));
+  if (scratch_.data != nullptr) world_.device.free(scratch_);
+}
+
+Result<Op*> Communicator::submit(std::span<const Call> calls) {
+  const Locked lock(submit_lock_);
+  if (failure_) return failure_->clone();
+  Op& op = take_op();
+  OpBuilder builder(*config_, me_, op);
+  if (Result<void> built = builder.build(calls); !built) {
+    op.next_ = std::exchange(pool_, &op);
+    return std::move(built).error();
+  }
+  op.seq_ = last_ = OpSeq{last_.value + 1};
+  pending_.add(1);
+  loop_.deliver(op);  // under the lock: mail is in the order of the numbers
+  return &op;
+}
+
+Op& Communicator::take_op() {
+  if (pool_ == nullptr) return *std::make_unique<Op>(*this).release();
+  Op& op = *std::exchange(pool_, pool_->next_);
+  op.next_ = nullptr;
+  return op;
+}
+
+void Communicator::release(Op& op) {
+  CHECK(op.done(), "an op was released before it was done");
+  const Locked lock(submit_lock_);
+  op.next_ = std::exchange(pool_, &op);
+}
+
+std::optional<Error> Communicator::failure() const {
+  const Locked lock(submit_lock_);
+  if (!failure_) return std::nullopt;
+  return failure_->clone();
+}
+
+void Communicator::abort(std::string reason) {
+  const Locked lock(submit_lock_);
+  if (failure_ || std::exchange(aborting_, true)) return;
+  abort_reason_ = std::move(reason);
+  loop_.deliver(*this);
+}
+
+void Communicator::delivered() {
+  fail(agree(Error(Code::aborted, std::move(abort_reason_)).about_peer(me_), OpSeq{}));
+}
+
+bool Communicator::poll() {
+  if (world_.fabric.poll()) return true;
+  if (failure_ || running_ == nullptr) return false;
+  const std::optional<world::Failure> failure = world_.membership.failure();
+  if (!failure) return false;
+  fail(error_of(*failure));
+  return true;
+}
+
+void Communicator::enqueue(Op& op) {
+  (newest_ != nullptr ? newest_->next_ : first_) = &op;
+  newest_ = &op;
+  advance();
+}
+
+// Ops may end inside start, and tell so inside the loop below: one level of it is enough.
+void Communicator::advance() {
+  if (std::exchange(advancing_, true)) return;
+  while (running_ == nullptr && first_ != nullptr) {
+    Op& op = *std::exchange(first_, first_->next_);
+    if (first_ == nullptr) newest_ = nullptr;
+    op.next_ = nullptr;
+    running_ = &op;
+    if (failure_) {
+      op.fail(failure_->clone());
+      op_ended(op);
+    } else if (Result<void> started = start(op); !started) {
+      op.fail(agree(std::move(started).error(), op.seq_));
+      op_ended(op);
+    }
+  }
+  advancing_ = false;
+}
+
+/// Fails before the op has begun, or not at all.
+Result<void> Communicator::start(Op& op) {
+  std::uint64_t scratch = 0;
+  for (const Work& work : op.works_) scratch += work.scratch_bytes();
+  if (scratch > scratch_.size) {
+    if (scratch_.data != nullptr) world_.device.free(std::exchange(scratch_, {}));
+    TRY(scratch_, world_.device.allocate(scratch));
+  }
+  const bool timed = config_->op_timeout != kForever;
+  op.start(scratch_, timed ? world_.clock.now() + config_->op_timeout : kNever);
+  return kOk;
+}
+
+void Communicator::op_ended(Op& op) {
+  running_ = nullptr;
+  const bool failed = op.failed();
+  if (failed && !failure_) {
+    const Locked lock(submit_lock_);
+    failure_.emplace(op.error()->clone());
+  }
+  pending_.add(~0u);
+  op.done_.store(1);  // from here on the op may be released, and used again, by another thread
+  listener_.op_ended(*this);
+  advance();
+}
+
+void Communicator::op_timed_out(Op& op) {
+  const world::Missing missing = world_.membership.missing(op.seq_);
+  std::string text = "not done " + std::to_string(config_->op_timeout.ns / 1'000'000) +
+                     " ms after its start: ";
+  Rank culprit = kNobody;
+  if (missing.count > 0) {
+    text += rank_list(missing) + " did not enter it";
+    culprit = missing.ranks[0];
+  } else {
+    const std::string peers = op.waiting_for();
+    text += "all ranks entered it; " + (peers.empty() ? "nothing" : peers) + " awaited";
+  }
+  Error error(Code::timeout, std::move(text));
+  fail(agree(culprit == kNobody ? std::move(error) : std::move(error).about_peer(culprit),
+             op.seq_));
+}
+
+Error Communicator::agree(Error mine, OpSeq op) {
+  world::Failure failure{mine.code(), mine.peer().value_or(kNobody), me_, op};
+  const world::Failure agreed = world_.membership.fail(failure);
+  if (agreed == failure) return mine;
+  return error_of(agreed).because(std::move(mine));
+}
+
+Error Communicator::error_of(const world::Failure& failure) const {
+  std::string text = "reported by rank " + std::to_string(failure.reporter.value);
+  if (failure.op.value != 0) text += " in op " + std::to_string(failure.op.value);
+  Error error(failure.code, std::move(text));
+  if (failure.culprit == kNobody) return error;
+  return std::move(error).about_peer(failure.culprit);
+}
+
+void Communicator::fail(Error error) {
+  if (failure_) return;
+  {
+    const Locked lock(submit_lock_);
+    failure_.emplace(error.clone());
+  }
+  if (running_ != nullptr) running_->fail(std::move(error));
+  advance();
+}
+
+}  // namespace hocket::engine

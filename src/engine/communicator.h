@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's part of a communicator: numbers the ops that the user submits, plans them, runs them
+// one after another in that order, and fails as a whole. What all ranks share (topology, tuning,
+// options) is one immutable Config, so that 131,072 simulated ranks cost little more than this
+// object: some 200 bytes.
+//
+// Threads: "any" functions take the submit lock for a moment; the others are for whoever holds the
+// process's baton. Ownership: borrows world, loop and listener; owns its ops. Failure: the first one
+// is final: the running op and all later ones end with it; every rank names the same culprit.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "algo/select.h"
+#include "engine/op.h"
+
+namespace hocket::engine {
+
+struct Config {
+  std::shared_ptr<const Topology> topology;
+  std::shared_ptr<const algo::Tuning> tuning;
+  Duration op_timeout = kForever;  ///< an op's own deadline, from its start
+  std::uint16_t channels = 4;      ///< most of any plan; send / recv has the one above
+};
+
+class Communicator final : private Mail {
+ public:
+  class Listener {
+   public:
+    /// An op of this communicator is done; told by whoever holds the baton.
+    virtual void op_ended(Communicator& communicator) = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  Communicator(const world::World& world, Loop& loop, Listener& listener,
+               std::shared_ptr<const Config> config, Rank me);
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  // Any thread.
+  Rank me() const { return me_; }
+  const Config& config() const { return *config_; }
+  std::uint32_t size() const { return config_->topology->world(); }
+  /// One op made of one call, or of a group's calls in their order. It starts when a driver turns
+  /// the loop. Fails with invalid_argument (naming call and value), or with the communicator's
+  /// failure. The op is the caller's until release.
+  Result<Op*> submit(std::span<const Call> calls);
+  /// Gives a done op back.
+  void release(Op& op);
+  /// The failure of the communicator, or nothing.
+  std::optional<Error> failure() const;
+  /// Fails the communicator on all ranks, soon; `reason` is told to the user.
+  void abort(std::string reason);
+  /// Submitted and not done.
+  std::uint32_t pending() const { return pending_.load(); }
+
+  // Whoever holds the baton.
+  const world::World& world() const { return world_; }
+  Loop& loop() { return loop_; }
+  /// Looks for arrivals, and for failures when nothing came; true if anything moved.
+  bool poll();
+
+  // For Op.
+  void enqueue(Op& op);
+  void op_ended(Op& op);
+  void op_timed_out(Op& op);
+  /// Publishes an error found here; what comes back is what all ranks agree on.
+  Error agree(Error mine, OpSeq op);
+
+ private:
+  void delivered() override;  // abort
+  void advance();
+  void fail(Error error);
+  Result<void> start(Op& op);
+  Error error_of(const world::Failure& failure) const;
+  Op& take_op();
+
+  const world::World world_;
+  Loop& loop_;
+  Listener& listener_;
+  const std::shared_ptr<const Config> config_;
+  const Rank me_;
+  mutable Baton submit_lock_;
+  bool advancing_ = false, aborting_ = false;
+  OpSeq last_;                     // under the submit lock, like pool_
+  Op* pool_ = nullptr;
+  Op *running_ = nullptr, *first_ = nullptr, *newest_ = nullptr;
+  Bytes scratch_;
+  std::optional<Error> failure_;   // written under the submit lock
+  Word pending_;
+};
+
+}  // namespace hocket::engine

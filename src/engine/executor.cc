@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/executor.h"
+
+#include "plan/slices.h"
+
+namespace hocket::engine {
+namespace {
+
+/// One round of one piece of one work: where a lane stands.
+struct Step {
+  const Work* work = nullptr;
+  std::uint32_t piece = 0;
+  Exchange exchange;
+};
+
+/// Walks the rounds of a lane: its works, their pieces of this lane, their rounds.
+class Cursor {
+ public:
+  explicit Cursor(const Lane& lane) : lane_(lane), work_(lane.works), piece_(lane.number) {
+    settle();
+  }
+  bool more() const { return work_ != nullptr; }
+  void next() {
+    if (++round_ < work_->plan.shape.rounds) return;
+    base_ += round_;
+    round_ = 0;
+    piece_ += work_->plan.channels;
+    settle();
+  }
+  Step step() const {
+    const ChannelId channel{static_cast<std::uint16_t>(lane_.number)};
+    return {work_, piece_, work_->plan.round(lane_.op->me(), channel, round_)};
+  }
+  /// What Lane::received is once all rounds of this piece below `after` have arrived.
+  std::uint32_t received_before(std::uint32_t after) const { return after ? base_ + after : 0; }
+
+ private:
+  void settle() {  // on to the first work that has a piece for this lane
+    while (work_ != nullptr && (piece_ >= work_->plan.pieces || work_->plan.shape.rounds == 0 ||
+                                lane_.number >= work_->plan.channels)) {
+      work_ = work_->next;
+      piece_ = lane_.number;
+    }
+  }
+  const Lane& lane_;
+  const Work* work_;
+  std::uint32_t piece_, round_ = 0, base_ = 0;
+};
+
+/// co_await: until the waiter's port is ready, or the op has failed.
+struct Ready {
+  Op& op;
+  world::Waiter& waiter;
+  bool await_ready() { return op.failed() || op.world().fabric.ready(waiter); }
+  void await_suspend(std::coroutine_handle<> handle) {
+    waiter.handle = handle;
+    op.world().fabric.park(waiter);
+  }
+  Result<void> await_resume() { return op.verdict(); }
+};
+
+/// co_await: until the lane has received `rounds` rounds, or the op has failed.
+struct Received {
+  Lane& lane;
+  std::uint32_t rounds;
+  bool await_ready() const { return lane.received >= rounds || lane.op->failed(); }
+  void await_suspend(std::coroutine_handle<> handle) {
+    lane.sender = handle;
+    lane.needed = rounds;
+  }
+  Result<void> await_resume() { return lane.op->verdict(); }
+};
+
+// Device actions are not cancelled: their buffers are in use until they are done.
+
+Buffer operand(Fold fold) {
+  if (fold == Fold::input) return Buffer::input;
+  return fold == Fold::scratch ? Buffer::scratch : Buffer::output;
+}
+
+/// co_await: `arrived` is folded with the step's local operand into `target`.
+struct Folded {
+  Folded(Op& op, Lane& lane, const Step& step, const Slices& slices)
+      : device(op.world().device), waiter(lane.receive) {
+    const Request& request = step.work->plan.request;
+    const Buffer local = operand(step.exchange.fold);
+    fold.type = request.type;
+    fold.op = request.op;
+    fold.target = step.work->target(step.exchange.in.buffer, slices.offset(), slices.size());
+    fold.local = step.work->source(local, slices.offset_in(local), slices.size());
+  }
+  world::Device& device;
+  world::Waiter& waiter;
+  world::Fold fold;
+  bool await_ready() const { return false; }
+  bool await_suspend(std::coroutine_handle<> handle) {
+    waiter.handle = handle;
+    return !device.fold(waiter, fold);
+  }
+  void await_resume() const {}
+};
+
+struct Copied {
+  world::Device& device;
+  world::Waiter& waiter;
+  Bytes target;
+  ConstBytes source;
+  bool await_ready() const { return false; }
+  bool await_suspend(std::coroutine_handle<> handle) {
+    waiter.handle = handle;
+    return !device.copy(waiter, target, source);
+  }
+  void await_resume() const {}
+};
+
+struct Scaled {
+  world::Device& device;
+  world::Waiter& waiter;
+  world::Scale scale;
+  bool await_ready() const { return false; }
+  bool await_suspend(std::coroutine_handle<> handle) {
+    waiter.handle = handle;
+    return !device.scale(waiter, scale);
+  }
+  void await_resume() const {}
+};
+
+/// A step without a peer: `in` = `out`, or operand + `out`.
+Task<void> run_local_step(Op& op, Lane& lane, Step step) {
+  const Exchange& x = step.exchange;
+  Slices from(step.work->plan, step.piece, x.out);
+  for (Slices to(step.work->plan, step.piece, x.in); to.more(); to.next(), from.next()) {
+    const ConstBytes source = step.work->source(x.out.buffer, from.offset(), from.size());
+    if (x.fold == Fold::none) {
+      const Bytes target = step.work->target(x.in.buffer, to.offset(), to.size());
+      Copied copied{op.world().device, lane.receive, target, source};
+      co_await copied;
+    } else {
+      Folded folded(op, lane, step, to);
+      folded.fold.arrived = source;
+      co_await folded;
+    }
+  }
+  co_return kOk;
+}
+
+}  // namespace
+
+Task<void> run_sender(Op& op, Lane& lane) {
+  world::Fabric& fabric = op.world().fabric;
+  Ready ready{op, lane.send};
+  for (Cursor at(lane); at.more(); at.next()) {
+    const Step step = at.step();
+    const Exchange& x = step.exchange;
+    if (x.to == kNobody || x.to == op.me()) continue;
+    Received arrivals{lane, at.received_before(x.after)};
+    CO_TRY_VOID(arrivals);
+    const bool lands = !x.staged && op.lands();
+    const std::uint64_t shift = lands ? landing_shift(step.work->plan, step.piece, x) : 0;
+    lane.send.aim(x.to, lands ? world::Port::landing : world::Port::staged);
+    for (Slices slices(step.work->plan, step.piece, x.out); slices.more(); slices.next()) {
+      CO_TRY_VOID(ready);
+      const ConstBytes source =
+          step.work->source(x.out.buffer, slices.offset(), slices.size());
+      const world::Message message{source, slices.offset() + shift};
+      Result<void> written = fabric.write(lane.send, message);
+      if (!written) co_return std::move(written).error();
+    }
+  }
+  lane.send.aim(kNobody, world::Port::drained);
+  CO_TRY_VOID(ready);
+  co_return kOk;
+}
+
+Task<void> run_receiver(Op& op, Lane& lane) {
+  world::Fabric& fabric = op.world().fabric;
+  Ready ready{op, lane.receive};
+  for (Cursor at(lane); at.more(); at.next(), lane.round_received()) {
+    const Step step = at.step();
+    const Exchange& x = step.exchange;
+    if (x.from == op.me()) {
+      CO_TRY_VOID(run_local_step(op, lane, step));
+      continue;
+    }
+    if (x.from == kNobody) continue;
+    lane.receive.aim(x.from, world::Port::arrival);
+    for (Slices slices(step.work->plan, step.piece, x.in); slices.more(); slices.next()) {
+      CO_TRY_VOID(ready);
+      if (x.fold == Fold::none) {
+        const Bytes target = step.work->target(x.in.buffer, slices.offset(), slices.size());
+        Result<void> landed = fabric.land(lane.receive, target);
+        if (!landed) co_return std::move(landed).error();
+      } else {
+        Result<ConstBytes> arrived = fabric.front(lane.receive, slices.size());
+        if (!arrived) co_return std::move(arrived).error();
+        Folded folded(op, lane, step, slices);
+        folded.fold.arrived = *arrived;
+        co_await folded;
+      }
+      fabric.pop(lane.receive);
+    }
+  }
+  co_return kOk;
+}
+
+Task<void> run_scaling(Op& op, world::Waiter& waiter, bool inputs) {
+  for (Work& work : op.works()) {
+    if (!(inputs ? work.scales_input() : work.divides_output(op.me()))) continue;
+    Scaled scaled{op.world().device, waiter, inputs ? work.scale_input() : work.divide_output()};
+    co_await scaled;
+    if (inputs) work.input = scaled.scale.target.data;
+  }
+  co_return kOk;
+}
+
+}  // namespace hocket::engine

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/op.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/communicator.h"
+#include "engine/executor.h"
+
+namespace hocket::engine {
+
+void Lane::round_received() {
+  ++received;
+  if (sender && received >= needed) std::exchange(sender, nullptr).resume();
+}
+
+const world::World& Op::world() const { return communicator_.world(); }
+Rank Op::me() const { return communicator_.me(); }
+
+Result<void> Op::verdict() const {
+  if (!failed()) [[likely]]
+    return kOk;
+  return Error(Code::cancelled, "another part of the op failed first");
+}
+
+void Op::start(Bytes scratch, Instant deadline) {
+  std::uint64_t at = 0;
+  for (Work& work : works_) {
+    work.scratch = scratch.data != nullptr ? scratch.data + at : nullptr;
+    at += work.scratch_bytes();
+  }
+  if (deadline != kNever) communicator_.loop().add(*this, deadline);
+  const Bytes output{works_[0].output, lands_ ? works_[0].plan.total_bytes() : 0};
+  scope_.hold();
+  if (Result<void> entered = world().fabric.enter({seq_, output}); !entered) {
+    child_failed(std::move(entered).error());
+  } else {
+    enter(Phase::scaling);
+  }
+  scope_.release();  // may end the op: nothing of it is touched after this
+}
+
+// A phase with nothing to do ends at once: most ops go straight to their rounds.
+void Op::enter(Phase phase) {
+  phase_ = phase;
+  if (phase == Phase::rounds) return run_lanes();
+  const bool inputs = phase == Phase::scaling;
+  for (const Work& work : works_)
+    if (inputs ? work.scales_input() : work.divides_output(me()))
+      return scope_.spawn(run_scaling(*this, lanes_[0].receive, inputs));
+}
+
+void Op::run_lanes() {
+  for (Lane& lane : lanes_) {
+    scope_.spawn(run_sender(*this, lane));
+    scope_.spawn(run_receiver(*this, lane));
+  }
+}
+
+void Op::children_ended() {
+  if (failed() || phase_ == Phase::dividing) phase_ = Phase::ended;
+  if (phase_ == Phase::ended) {
+    communicator_.loop().remove(*this);
+    return communicator_.op_ended(*this);
+  }
+  scope_.hold();
+  enter(phase_ == Phase::scaling ? Phase::rounds : Phase::dividing);
+  scope_.release();
+}
+
+void Op::delivered() { communicator_.enqueue(*this); }
+void Op::expired() { communicator_.op_timed_out(*this); }
+
+void Op::child_failed(Error error) {
+  if (error.code() == Code::cancelled) return;
+  fail(communicator_.agree(std::move(error), seq_));
+}
+
+void Op::fail(Error error) {
+  if (failed()) return;
+  error_.emplace(std::move(error).at_rank(me()).in_op(seq_));
+  if (phase_ == Phase::queued) return;
+  scope_.hold();
+  for (Lane& lane : lanes_) {
+    for (world::Waiter* waiter : {&lane.send, &lane.receive}) {
+      if (!waiter->parked) continue;
+      world().fabric.unpark(*waiter);
+      waiter->handle.resume();
+    }
+    if (lane.sender) std::exchange(lane.sender, nullptr).resume();
+  }
+  scope_.release();
+}
+
+std::string Op::waiting_for() const {
+  std::vector<Rank> peers;
+  for (const Lane& lane : lanes_)
+    for (const world::Waiter* waiter : {&lane.send, &lane.receive})
+      if (waiter->parked && waiter->peer != kNobody) peers.push_back(waiter->peer);
+  std::sort(peers.begin(), peers.end());
+  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+  std::string text;
+  for (const Rank peer : peers) {
+    text += text.empty() ? (peers.size() == 1 ? "peer " : "peers ") : ", ";
+    text += std::to_string(peer.value);
+  }
+  return text;
+}
+
+}  // namespace hocket::engine

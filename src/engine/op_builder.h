@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns the calls of one submission into an op: plans each collective, pairs a group's send / recv
+// calls by peer, and lays out lanes. Collectives of a group share the channels' lanes in order;
+// sends and receives run beside them, one lane per peer, each in the order of its calls; sends to
+// oneself meet receives from oneself, first with first. Threads: under the submit lock.
+// Failure: invalid_argument, naming the call; the op is then empty again.
+#pragma once
+#include <span>
+
+#include "engine/communicator.h"
+
+namespace hocket::engine {
+
+class OpBuilder {
+ public:
+  OpBuilder(const Config& config, Rank me, Op& op) : config_(config), me_(me), op_(op) {}
+  Result<void> build(std::span<const Call> calls);
+
+ private:
+  Result<void> add_work(const Call& call);
+  Result<Plan> plan(Request request, const Algorithm* forced) const;
+  Result<void> pair_own_messages();
+  void lay_out_lanes();
+  Lane& lane_to(Rank peer);
+  void append(Lane& lane, Work& work);
+  std::uint32_t channels() const;
+
+  const Config& config_;
+  const Rank me_;
+  Op& op_;
+};
+
+}  // namespace hocket::engine

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/work.h"
+
+namespace hocket::engine {
+namespace {
+
+constexpr std::uint64_t round_up(std::uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+bool Work::averages() const {
+  const Request& r = plan.request;
+  const bool reduces = r.collective == Collective::all_reduce ||
+                       r.collective == Collective::reduce ||
+                       r.collective == Collective::reduce_scatter;
+  return reduces && r.op == ReduceOp::avg && plan.topology->world() > 1;
+}
+
+bool Work::divides_output(Rank me) const {
+  const Request& r = plan.request;
+  const bool has_output = r.collective != Collective::reduce || r.root == me;
+  return averages() && !is_float(r.type) && has_output;
+}
+
+world::Scale Work::scale_input() const {
+  world::Scale scale{plan.request.type, {}, {input, input_bytes()}, plan.topology->world()};
+  const bool apart = input_scratch() > 0;
+  std::byte* const target = !apart ? output : scratch ? scratch + plan_scratch() : nullptr;
+  scale.target = {target, input_bytes()};
+  return scale;
+}
+
+world::Scale Work::divide_output() const {
+  const Bytes all{output, output_bytes()};
+  return {plan.request.type, all, all, plan.topology->world()};
+}
+
+std::uint64_t Work::plan_scratch() const {
+  return plan.algorithm->scratch ? round_up(plan.total_bytes()) : 0;
+}
+
+std::uint64_t Work::input_scratch() const {
+  const bool apart = scales_input() && plan.request.collective != Collective::all_reduce;
+  return apart ? round_up(input_bytes()) : 0;
+}
+
+std::uint64_t Work::input_bytes() const { return plan.total_bytes(); }
+
+std::uint64_t Work::output_bytes() const {
+  const bool one = plan.request.collective == Collective::reduce_scatter;
+  return one ? plan.request.count * size_of(plan.request.type) : plan.total_bytes();
+}
+
+}  // namespace hocket::engine
