@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.h"
 
+#include <algorithm>
+
 namespace hocket {
 namespace {
 
-/// Start of part `i` of `parts` of `elements`, in elements; parts differ by one element at most.
-constexpr std::uint64_t cut(std::uint64_t elements, std::uint64_t i, std::uint64_t parts) {
-  const std::uint64_t each = elements / parts, more = elements % parts;
-  return each * i + (i < more ? i : more);
-}
+struct Cuts {  // `parts` parts of `elements`, which differ by one element at most
+  std::uint64_t each, more;
+  Cuts(std::uint64_t elements, std::uint64_t parts)
+      : each(elements / parts), more(elements % parts) {}
+  std::uint64_t start(std::uint64_t i) const { return each * i + std::min(i, more); }
+};
 
 }  // namespace
 
-std::uint64_t Plan::begin(std::uint32_t piece, std::uint32_t block) const {
+Plan::Stretch Plan::stretch(std::uint32_t piece, std::uint32_t first, std::uint32_t last) const {
   const std::uint64_t grain = size_of(request.type);
+  std::uint64_t begin = 0, end = request.count;
+  if (pieces > 1) {
+    const Cuts cut(request.count, pieces);
+    begin = cut.start(piece);
+    end = cut.start(piece + 1);
+  }
   if (request.block_per_rank())
-    return (request.count * block + cut(request.count, piece, pieces)) * grain;
-  const std::uint64_t first = cut(request.count, piece, pieces);
-  const std::uint64_t last = cut(request.count, piece + 1, pieces);
-  return (first + cut(last - first, block, shape.blocks)) * grain;
-}
-
-std::uint64_t Plan::end(std::uint32_t piece, std::uint32_t block) const {
-  if (!request.block_per_rank()) return begin(piece, block + 1);
-  return (request.count * block + cut(request.count, piece + 1, pieces)) * size_of(request.type);
+    return {(request.count * first + begin) * grain, (request.count * last + end) * grain};
+  const Cuts block(end - begin, shape.blocks);
+  return {(begin + block.start(first)) * grain, (begin + block.start(last + 1)) * grain};
 }
 
 std::uint64_t Plan::origin(Buffer buffer, std::uint32_t block) const {
