@@ -101,11 +101,9 @@ class [[nodiscard]] Task {
   }
   Result<T> await_resume() { return std::move(*handle_.promise().result); }
 
-  /// Runs the task until it first suspends; for whoever is no coroutine (Scope, tests).
-  void start() {
-    handle_.resume();
-    handle_.promise().starting = false;
-  }
+  /// Runs the task until it first suspends; for whoever is no coroutine. It has no parent, so it
+  /// stays `starting` for good.
+  void start() { handle_.resume(); }
   /// The result, once the task has ended; null before.
   Result<T>* result() { return handle_.promise().done ? &*handle_.promise().result : nullptr; }
 
