@@ -80,13 +80,13 @@ std::optional<Error> Communicator::failure() const {
 
 void Communicator::abort(std::string reason) {
   const Locked lock(submit_lock_);
-  if (failure_ || std::exchange(aborting_, true)) return;
-  abort_reason_ = std::move(reason);
+  if (failure_ || aborted_) return;
+  aborted_ = std::move(reason);
   loop_.deliver(*this);
 }
 
 void Communicator::delivered() {
-  fail(agree(Error(Code::aborted, std::move(abort_reason_)).about_peer(me_), OpSeq{}));
+  fail(agree(Error(Code::aborted, *aborted_).about_peer(me_), OpSeq{}));
 }
 
 bool Communicator::poll() {
@@ -151,8 +151,8 @@ void Communicator::op_ended(Op& op) {
 
 void Communicator::op_timed_out(Op& op) {
   const world::Missing missing = world_.membership.missing(op.seq_);
-  std::string text = "not done " + std::to_string(config_->op_timeout.ns / 1'000'000) +
-                     " ms after its start: ";
+  std::string text =
+      "not done " + std::to_string(config_->op_timeout.ns / 1'000'000) + " ms after its start: ";
   Rank culprit = kNobody;
   if (missing.count > 0) {
     text += rank_list(missing) + " did not enter it";
@@ -162,8 +162,8 @@ void Communicator::op_timed_out(Op& op) {
     text += "all ranks entered it; " + (peers.empty() ? "nothing" : peers) + " awaited";
   }
   Error error(Code::timeout, std::move(text));
-  fail(agree(culprit == kNobody ? std::move(error) : std::move(error).about_peer(culprit),
-             op.seq_));
+  fail(
+      agree(culprit == kNobody ? std::move(error) : std::move(error).about_peer(culprit), op.seq_));
 }
 
 Error Communicator::agree(Error mine, OpSeq op) {
@@ -173,7 +173,7 @@ Error Communicator::agree(Error mine, OpSeq op) {
   return error_of(agreed).because(std::move(mine));
 }
 
-Error Communicator::error_of(const world::Failure& failure) const {
+Error Communicator::error_of(const world::Failure& failure) {
   std::string text = "reported by rank " + std::to_string(failure.reporter.value);
   if (failure.op.value != 0) text += " in op " + std::to_string(failure.op.value);
   Error error(failure.code, std::move(text));

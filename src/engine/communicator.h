@@ -5,8 +5,8 @@
 // object: some 200 bytes.
 //
 // Threads: "any" functions take the submit lock for a moment; the others are for whoever holds the
-// process's baton. Ownership: borrows world, loop and listener; owns its ops. Failure: the first one
-// is final: the running op and all later ones end with it; every rank names the same culprit.
+// process's baton. Ownership: borrows world, loop and listener; owns its ops. Failure: the first
+// one is final: the running op and all later ones end with it; every rank names the same culprit.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -78,7 +78,7 @@ class Communicator final : private Mail {
   void advance();
   void fail(Error error);
   Result<void> start(Op& op);
-  Error error_of(const world::Failure& failure) const;
+  static Error error_of(const world::Failure& failure);
   Op& take_op();
 
   const world::World world_;
@@ -87,12 +87,13 @@ class Communicator final : private Mail {
   const std::shared_ptr<const Config> config_;
   const Rank me_;
   mutable Baton submit_lock_;
-  bool advancing_ = false, aborting_ = false;
-  OpSeq last_;                     // under the submit lock, like pool_
+  bool advancing_ = false;
+  OpSeq last_;  // under the submit lock, like pool_
   Op* pool_ = nullptr;
   Op *running_ = nullptr, *first_ = nullptr, *newest_ = nullptr;
   Bytes scratch_;
-  std::optional<Error> failure_;   // written under the submit lock
+  std::optional<Error> failure_;        // written under the submit lock
+  std::optional<std::string> aborted_;  // why; under the submit lock
   Word pending_;
 };
 

@@ -160,8 +160,7 @@ Task<void> run_sender(Op& op, Lane& lane) {
     lane.send.aim(x.to, lands ? world::Port::landing : world::Port::staged);
     for (Slices slices(step.work->plan, step.piece, x.out); slices.more(); slices.next()) {
       CO_TRY_VOID(ready);
-      const ConstBytes source =
-          step.work->source(x.out.buffer, slices.offset(), slices.size());
+      const ConstBytes source = step.work->source(x.out.buffer, slices.offset(), slices.size());
       const world::Message message{source, slices.offset() + shift};
       Result<void> written = fabric.write(lane.send, message);
       if (!written) co_return std::move(written).error();

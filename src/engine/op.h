@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One submitted op of one rank: its works, and the lanes that carry them out. A collective has one
 // lane per channel; the send / recv calls of a group have one lane per peer, beside those. An op
-// goes through phases: divide inputs (avg of floats), rounds, divide outputs (avg of integers); most
-// ops have only the middle one.
+// goes through phases: divide inputs (avg of floats), rounds, divide outputs (avg of integers);
+// most ops have only the middle one.
 //
 // Threads: made by the submitting thread under the communicator's submit lock; run by whoever holds
 // the baton; anyone may ask `done`, and `error` once done. Ownership: the communicator's pool; the

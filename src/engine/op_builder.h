@@ -21,9 +21,9 @@ class OpBuilder {
   Result<Plan> plan(Request request, const Algorithm* forced) const;
   Result<void> pair_own_messages();
   void lay_out_lanes();
+  void add_lane(std::uint32_t number, ChannelId channel);
   Lane& lane_to(Rank peer);
-  void append(Lane& lane, Work& work);
-  std::uint32_t channels() const;
+  static void append(Lane& lane, Work& work);
 
   const Config& config_;
   const Rank me_;

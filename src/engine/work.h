@@ -45,7 +45,8 @@ struct Work {
   /// What the two steps do. The target of the first becomes the input of the rounds.
   world::Scale scale_input() const;
   world::Scale divide_output() const;
-  /// Bytes, a multiple of 64: the plan's scratch, then the scaled input unless that goes to the output.
+  /// Bytes, a multiple of 64: the plan's scratch, then the scaled input unless that goes to the
+  /// output.
   std::uint64_t scratch_bytes() const { return plan_scratch() + input_scratch(); }
 
  private:

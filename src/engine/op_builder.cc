@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/op_builder.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace hocket::engine {
+namespace {
+
+bool is_message(const Work& work) { return work.plan.request.collective == Collective::send_recv; }
+
+}  // namespace
+
+Result<void> OpBuilder::build(std::span<const Call> calls) {
+  op_.works_.clear();
+  op_.lanes_.clear();
+  op_.works_.reserve(calls.size());  // lanes point at works
+  for (const Call& call : calls) {
+    Result<void> added = add_work(call);
+    if (added) continue;
+    op_.works_.clear();
+    return std::move(added).error();
+  }
+  if (Result<void> paired = pair_own_messages(); !paired) {
+    op_.works_.clear();
+    return std::move(paired).error();
+  }
+  lay_out_lanes();
+  op_.lands_ = calls.size() == 1 && !is_message(op_.works_[0]);
+  op_.phase_ = Op::Phase::queued;
+  op_.done_.store(0);
+  return kOk;
+}
+
+Result<void> OpBuilder::add_work(const Call& call) {
+  Request request = call.request;
+  const std::uint32_t world = config_.topology->world();
+  if (request.root.value >= world)
+    return Error(Code::invalid_argument,
+                 std::string(name_of(request.collective)) + ": " +
+                     (request.collective == Collective::send_recv ? "peer " : "root ") +
+                     std::to_string(request.root.value) + " in a world of " +
+                     std::to_string(world));
+  Work work;
+  work.input = call.input;
+  work.output = call.output;
+  TRY(work.plan, plan(request, call.algorithm));
+  // Averages of an all_reduce are divided into the output, and go on in place from there.
+  if (request.collective == Collective::all_reduce && work.scales_input() && !request.in_place) {
+    request.in_place = true;
+    TRY(work.plan, plan(request, call.algorithm));
+  }
+  op_.works_.push_back(work);
+  return kOk;
+}
+
+Result<Plan> OpBuilder::plan(Request request, const Algorithm* forced) const {
+  const Topology& topology = *config_.topology;
+  algo::Choice choice;
+  TRY(choice, algo::select(*config_.tuning, request, forced));
+  Plan plan = make_plan(*choice.algorithm, topology, request);
+  plan.channels = std::min<std::uint32_t>(choice.channels, config_.channels);
+  plan.pieces = choice.pieces;
+  plan.slice_bytes = choice.slice_bytes;
+  return plan;
+}
+
+/// The k-th send to oneself meets the k-th receive from oneself: the send becomes a local copy.
+Result<void> OpBuilder::pair_own_messages() {
+  const auto own = [this](const Work& work, bool sends) {
+    return is_message(work) && work.plan.request.root == me_ && work.plan.request.sends == sends;
+  };
+  auto receive = op_.works_.begin();
+  for (Work& send : op_.works_) {
+    if (!own(send, true)) continue;
+    receive =
+        std::find_if(receive, op_.works_.end(), [&](const Work& work) { return own(work, false); });
+    if (receive == op_.works_.end() || receive->plan.request.count != send.plan.request.count)
+      return Error(Code::invalid_argument,
+                   "send of " + std::to_string(send.plan.request.count) +
+                       " elements to oneself without a receive of as many in the same group");
+    send.output = receive->output;
+    receive->plan.shape.rounds = 0;
+    ++receive;
+  }
+  receive =
+      std::find_if(receive, op_.works_.end(), [&](const Work& work) { return own(work, false); });
+  if (receive == op_.works_.end()) return kOk;
+  return Error(Code::invalid_argument,
+               "receive of " + std::to_string(receive->plan.request.count) +
+                   " elements from oneself without a send in the same group");
+}
+
+void OpBuilder::lay_out_lanes() {
+  std::uint32_t channels = 0;
+  std::uint32_t messages = 0;
+  for (const Work& work : op_.works_) {
+    if (is_message(work)) {
+      ++messages;
+    } else {
+      channels = std::max(channels, work.plan.channels);
+    }
+  }
+  op_.lanes_.reserve(channels + messages);
+  for (std::uint32_t number = 0; number < channels; ++number)
+    add_lane(number, ChannelId{static_cast<std::uint16_t>(number)});
+  Work* newest = nullptr;  // the collectives' list is the same for all their lanes
+  for (Work& work : op_.works_) {
+    if (is_message(work)) continue;
+    if (newest != nullptr) {
+      newest->next = &work;
+    } else {
+      for (Lane& lane : op_.lanes_) lane.works = &work;
+    }
+    newest = &work;
+  }
+  for (Work& work : op_.works_)
+    if (is_message(work)) append(lane_to(work.plan.request.root), work);
+}
+
+void OpBuilder::add_lane(std::uint32_t number, ChannelId channel) {
+  Lane& lane = op_.lanes_.emplace_back();
+  lane.op = &op_;
+  lane.number = number;
+  for (world::Waiter* waiter : {&lane.send, &lane.receive}) {
+    waiter->owner = me_;
+    waiter->channel = channel;
+  }
+}
+
+Lane& OpBuilder::lane_to(Rank peer) {
+  for (Lane& lane : op_.lanes_)
+    if (lane.works != nullptr && is_message(*lane.works) && lane.works->plan.request.root == peer)
+      return lane;
+  add_lane(0, ChannelId{config_.channels});
+  return op_.lanes_.back();
+}
+
+void OpBuilder::append(Lane& lane, Work& work) {
+  Work** end = &lane.works;
+  while (*end != nullptr) end = &(*end)->next;
+  *end = &work;
+}
+
+}  // namespace hocket::engine
