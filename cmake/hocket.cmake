@@ -126,6 +126,7 @@ function(hocket_test name)
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   list(APPEND arg_DEPENDS testing)
   hocket_link(${name} PRIVATE)
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
@@ -173,10 +174,12 @@ function(hocket_bench name)
   hocket_test_properties(${name} bench 120)
 endfunction()
 
-# A program build/<preset>/<name> that people run; it may use exceptions. INSTALL: also bin/<name>.
+# A program build/<preset>/<name> that people run; it may use exceptions, and includes its own
+# headers by their path from the root. INSTALL: also bin/<name>.
 function(hocket_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INSTALL" "" "SOURCES;DEPENDS;LINK")
   add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   hocket_link(${name} PRIVATE)
   target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
   if(arg_INSTALL)
@@ -184,9 +187,9 @@ function(hocket_program name)
   endif()
 endfunction()
 
-# lib/lib<name>.so from the objects of module API and whatever they need: target <name>_shared, alias
-# hocket::<name>. It exports only what the map names, carries libstdc++ and libgcc inside, hidden,
-# and loads with glibc 2.34.
+# lib/lib<name>.so from the objects of module API and whatever they need: target <name>_shared,
+# alias hocket::<name>. It exports only what the map names, carries libstdc++ and libgcc inside,
+# hidden, and loads with glibc 2.34.
 #
 #   hocket_shared_library(hocket API api)
 function(hocket_shared_library name)
