@@ -59,8 +59,8 @@ if(HOCKET_SANITIZE)
   target_compile_options(hocket_flags INTERFACE
       ${hocket_sanitize} -fno-omit-frame-pointer -Wno-maybe-uninitialized)
   target_link_options(hocket_flags INTERFACE ${hocket_sanitize})
-  # A tenth of the random cases; read by src/testing/cases.h.
-  list(APPEND hocket_test_environment HOCKET_CASES_SCALE=0.1)
+  set(HOCKET_CASES_SCALE 0.1 CACHE STRING "Share of the random cases; read by src/testing/cases.h")
+  list(APPEND hocket_test_environment HOCKET_CASES_SCALE=${HOCKET_CASES_SCALE})
 endif()
 
 function(hocket_target_name out name)
@@ -150,7 +150,9 @@ function(hocket_test_properties name labels timeout)
   if(NOT timeout)
     set(timeout 60)
   endif()
-  if(HOCKET_SANITIZE)
+  if(HOCKET_SANITIZE AND HOCKET_CASES_SCALE EQUAL 1)
+    math(EXPR timeout "40 * ${timeout}")
+  elseif(HOCKET_SANITIZE)
     math(EXPR timeout "4 * ${timeout}")
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}

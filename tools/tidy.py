@@ -90,7 +90,7 @@ def tree(root):
         folders[:] = sorted(f for f in folders if f not in SKIPPED)
         for name in sorted(names):
             path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, '/')
-            if path.split('/')[0] in ROOTS or '/' not in path:
+            if path.split('/')[0] in ROOTS:
                 files[path] = File(root, path)
     return files
 
@@ -302,8 +302,8 @@ def check_dead(files):
             path = re.sub(r'^\$\{(PROJECT|CMAKE)_SOURCE_DIR\}/', '/', word)
             path = re.sub(r'^\$\{CMAKE_CURRENT_(SOURCE|LIST)_DIR\}/', '', path)
             path = path[1:] if path.startswith('/') else os.path.join(file.folder, path)
-            pattern = re.escape(os.path.normpath(path)).replace(r'\$\{', '${').replace(r'\}', '}')
-            built.append(re.sub(r'\$\{\w+\}', r'[^/]*', pattern))
+            path = re.sub(r'\$\{\w+\}', '*', os.path.normpath(path))
+            built.append(re.escape(path).replace(r'\*', '[^/]*'))
     is_built = re.compile('|'.join(built) or r'\0')
     included = {resolve(files, path) for f in files.values() if f.is_cpp
                 for _, mark, path in f.includes if mark == '"'}
@@ -367,7 +367,7 @@ def check_tree(root):
     files = tree(root)
     findings = []
     for file in files.values():
-        if not file.path.endswith(TEXT) or file.path.split('/')[0] not in ROOTS:
+        if not file.path.endswith(TEXT):
             continue
         checks = [check_size(file)]
         if file.is_cpp:

@@ -354,6 +354,10 @@ class Tidy(unittest.TestCase):
             'src/async/CMakeLists.txt':
                 'hocket_module(async SOURCES task.cc left_${x}.cc DEPENDS base)\n'}), [])
 
+        self.assertEqual(findings({
+            'examples/one.c': SPDX,
+            'examples/CMakeLists.txt': 'file(GLOB sources *.c)\n'}), [])
+
     def test_readme_and_table(self):
         self.assertEqual(findings({'src/async/README.md': None}),
                          ['src/async:1: readme: README.md is missing'])
