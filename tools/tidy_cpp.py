@@ -262,15 +262,12 @@ def classify(head, scope, parens):
 
 
 def controls(head):
-    """How many control statements a statement begins with; else if counts once."""
-    texts = [t.text for t in head]
-    count = 0
-    for i, text in top_level(texts):
-        if text in CONTROLS:
-            count += 1
-        elif text == 'else' and texts[i + 1:i + 2] != ['if']:
-            count += 1
-    return count
+    """How many control statements a statement begins with. `else if` counts once, and so do loops
+    of nothing but a loop, which walk a product."""
+    words = [t.text for t in head]
+    found = [text for _, text in top_level(words) if text in CONTROLS | {'else'}]
+    pairs = zip([''] + found, found)
+    return sum((before, text) not in (('else', 'if'), ('for', 'for')) for before, text in pairs)
 
 
 def strip_labels(head):

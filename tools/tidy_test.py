@@ -276,8 +276,10 @@ class Tidy(unittest.TestCase):
                  '        }\n      }\n    }\n  }\n}\n'
         message = 'nesting: 4 deep, 3 at most: move the inner part out'
         self.assertEqual(in_async(braces), [f'7: {message}'])
-        self.assertEqual(in_async('void f() {\n  for (;;)\n    for (;;)\n      for (;;)\n'
+        self.assertEqual(in_async('void f() {\n  for (;;)\n    if (a)\n      while (b)\n'
                                   '        if (c) g();\n}\n'), [f'4: {message}'])
+        self.assertEqual(in_async('void f() {\n  for (;;)\n    for (;;)\n      for (;;)\n'
+                                  '        if (c) g();\n        else if (d) h();\n}\n'), [])
 
     def test_folder_size(self):
         names = [f's{i}.cc' for i in range(16)]
