@@ -59,8 +59,8 @@ if(HOCKET_SANITIZE)
   target_compile_options(hocket_flags INTERFACE
       ${hocket_sanitize} -fno-omit-frame-pointer -Wno-maybe-uninitialized)
   target_link_options(hocket_flags INTERFACE ${hocket_sanitize})
-  # A tenth of the random cases; read by src/testing/cases.h.
-  list(APPEND hocket_test_environment HOCKET_CASES_SCALE=0.1)
+  set(HOCKET_CASES_SCALE 0.1 CACHE STRING "Share of the random cases; read by src/testing/cases.h")
+  list(APPEND hocket_test_environment HOCKET_CASES_SCALE=${HOCKET_CASES_SCALE})
 endif()
 
 function(hocket_target_name out name)
@@ -126,6 +126,7 @@ function(hocket_test name)
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   list(APPEND arg_DEPENDS testing)
   hocket_link(${name} PRIVATE)
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
@@ -149,7 +150,9 @@ function(hocket_test_properties name labels timeout)
   if(NOT timeout)
     set(timeout 60)
   endif()
-  if(HOCKET_SANITIZE)
+  if(HOCKET_SANITIZE AND HOCKET_CASES_SCALE EQUAL 1)
+    math(EXPR timeout "40 * ${timeout}")
+  elseif(HOCKET_SANITIZE)
     math(EXPR timeout "4 * ${timeout}")
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
@@ -173,10 +176,12 @@ function(hocket_bench name)
   hocket_test_properties(${name} bench 120)
 endfunction()
 
-# A program build/<preset>/<name> that people run; it may use exceptions. INSTALL: also bin/<name>.
+# A program build/<preset>/<name> that people run; it may use exceptions, and includes its own
+# headers by their path from the root. INSTALL: also bin/<name>.
 function(hocket_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INSTALL" "" "SOURCES;DEPENDS;LINK")
   add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   hocket_link(${name} PRIVATE)
   target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
   if(arg_INSTALL)
@@ -184,9 +189,9 @@ function(hocket_program name)
   endif()
 endfunction()
 
-# lib/lib<name>.so from the objects of module API and whatever they need: target <name>_shared, alias
-# hocket::<name>. It exports only what the map names, carries libstdc++ and libgcc inside, hidden,
-# and loads with glibc 2.34.
+# lib/lib<name>.so from the objects of module API and whatever they need: target <name>_shared,
+# alias hocket::<name>. It exports only what the map names, carries libstdc++ and libgcc inside,
+# hidden, and loads with glibc 2.34.
 #
 #   hocket_shared_library(hocket API api)
 function(hocket_shared_library name)
