@@ -68,8 +68,8 @@ Result<void> check_memory(engine::Call& call, Rank me, std::uint32_t world) {
   const bool apart =
       call.input + bytes.input <= call.output || call.output + bytes.output <= call.input;
   if (apart) return kOk;
-  r.in_place = call.output == in_place_output(r, call.input, me) &&
-               r.collective != Collective::alltoall;
+  r.in_place =
+      call.output == in_place_output(r, call.input, me) && r.collective != Collective::alltoall;
   if (r.in_place) return kOk;
   return refuse(r, "input and output overlap by less or more than in place: input of " +
                        std::to_string(bytes.input) + " bytes, output of " +
@@ -82,8 +82,8 @@ Result<void> check_memory(engine::Call& call, Rank me, std::uint32_t world) {
 Result<Request> make_request(hocket_collective collective, std::size_t count, hocket_type type,
                              hocket_op op) {
   if (!valid(collective, kCollectives))
-    return Error(Code::invalid_argument, "collective " + std::to_string(collective) +
-                                             " is none of hocket_collective");
+    return Error(Code::invalid_argument,
+                 "collective " + std::to_string(collective) + " is none of hocket_collective");
   Request request;
   request.collective = static_cast<Collective>(collective);
   if (!valid(type, kDataTypes))
@@ -98,8 +98,8 @@ Result<Request> make_request(hocket_collective collective, std::size_t count, ho
 
 Result<engine::Call> make_call(const Arguments& arguments, Rank me, std::uint32_t world) {
   engine::Call call;
-  TRY(call.request, make_request(arguments.collective, arguments.count, arguments.type,
-                                 arguments.op));
+  TRY(call.request,
+      make_request(arguments.collective, arguments.count, arguments.type, arguments.op));
   Request& r = call.request;
   r.sends = arguments.sends;
   if (arguments.root < 0 || static_cast<std::uint32_t>(arguments.root) >= world)

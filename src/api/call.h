@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's arguments, validated, as a call of the engine. Nothing below this file meets an enum out
-// of range, a null pointer, a size that overflows, or memory that overlaps in a way that the
+// The user's arguments, validated, as a call of the engine. Nothing below this file meets an enum
+// out of range, a null pointer, a size that overflows, or memory that overlaps in a way that the
 // collective does not define. Threads: pure. Failure: invalid_argument, naming call and value.
 #pragma once
 #include <cstddef>

@@ -34,9 +34,12 @@ std::string rank_list(const world::Missing& missing) {
 
 }  // namespace
 
-Communicator::Communicator(const world::World& world, Loop& loop, Listener& listener,
-                           std::shared_ptr<const Config> config, Rank me)
-    : world_(world), loop_(loop), listener_(listener), config_(std::move(config)), me_(me) {}
+Communicator::Communicator(Parts parts)
+    : world_(parts.world),
+      loop_(parts.loop),
+      listener_(parts.listener),
+      config_(std::move(parts.config)),
+      me_(parts.me) {}
 
 Communicator::~Communicator() {
   CHECK(running_ == nullptr && first_ == nullptr, "a communicator ended before its ops");

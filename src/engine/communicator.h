@@ -37,8 +37,16 @@ class Communicator final : private Mail {
     ~Listener() = default;
   };
 
-  Communicator(const world::World& world, Loop& loop, Listener& listener,
-               std::shared_ptr<const Config> config, Rank me);
+  /// What it is put together from; all but the config are borrowed.
+  struct Parts {
+    world::World world;
+    Loop& loop;
+    Listener& listener;
+    std::shared_ptr<const Config> config;
+    Rank me;
+  };
+
+  explicit Communicator(Parts parts);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

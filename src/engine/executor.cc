@@ -78,17 +78,18 @@ Buffer operand(Fold fold) {
   return fold == Fold::scratch ? Buffer::scratch : Buffer::output;
 }
 
-/// co_await: `arrived` is folded with the step's local operand into `target`.
+world::Fold fold_of(const Step& step, const Slices& slices, ConstBytes arrived) {
+  const Buffer local = operand(step.exchange.fold);
+  world::Fold fold;
+  fold.type = step.work->plan.request.type;
+  fold.op = step.work->plan.request.op;
+  fold.target = step.work->target(step.exchange.in.buffer, slices.offset(), slices.size());
+  fold.local = step.work->source(local, slices.offset_in(local), slices.size());
+  fold.arrived = arrived;
+  return fold;
+}
+
 struct Folded {
-  Folded(Op& op, Lane& lane, const Step& step, const Slices& slices)
-      : device(op.world().device), waiter(lane.receive) {
-    const Request& request = step.work->plan.request;
-    const Buffer local = operand(step.exchange.fold);
-    fold.type = request.type;
-    fold.op = request.op;
-    fold.target = step.work->target(step.exchange.in.buffer, slices.offset(), slices.size());
-    fold.local = step.work->source(local, slices.offset_in(local), slices.size());
-  }
   world::Device& device;
   world::Waiter& waiter;
   world::Fold fold;
@@ -125,19 +126,51 @@ struct Scaled {
   void await_resume() const {}
 };
 
+/// co_await: the oldest message is folded or stored, and its credit given back.
+struct Taken {
+  Op& op;
+  Lane& lane;
+  const Step& step;
+  const Slices& slices;
+  world::Fold fold = {};
+  Result<void> result = {};
+
+  bool await_ready() {
+    if (step.exchange.fold != Fold::none) return false;
+    const Buffer buffer = step.exchange.in.buffer;
+    const Bytes target = step.work->target(buffer, slices.offset(), slices.size());
+    result = op.world().fabric.land(lane.receive, target);
+    return true;
+  }
+  bool await_suspend(std::coroutine_handle<> handle) {
+    Result<ConstBytes> arrived = op.world().fabric.front(lane.receive, slices.size());
+    if (!arrived) {
+      result = std::move(arrived).error();
+      return false;
+    }
+    fold = fold_of(step, slices, *arrived);
+    lane.receive.handle = handle;
+    return !op.world().device.fold(lane.receive, fold);
+  }
+  Result<void> await_resume() {
+    if (result) op.world().fabric.pop(lane.receive);
+    return std::move(result);
+  }
+};
+
 /// A step without a peer: `in` = `out`, or operand + `out`.
 Task<void> run_local_step(Op& op, Lane& lane, Step step) {
   const Exchange& x = step.exchange;
+  world::Device& device = op.world().device;
   Slices from(step.work->plan, step.piece, x.out);
   for (Slices to(step.work->plan, step.piece, x.in); to.more(); to.next(), from.next()) {
     const ConstBytes source = step.work->source(x.out.buffer, from.offset(), from.size());
     if (x.fold == Fold::none) {
       const Bytes target = step.work->target(x.in.buffer, to.offset(), to.size());
-      Copied copied{op.world().device, lane.receive, target, source};
+      Copied copied{device, lane.receive, target, source};
       co_await copied;
     } else {
-      Folded folded(op, lane, step, to);
-      folded.fold.arrived = source;
+      Folded folded{device, lane.receive, fold_of(step, to, source)};
       co_await folded;
     }
   }
@@ -172,7 +205,6 @@ Task<void> run_sender(Op& op, Lane& lane) {
 }
 
 Task<void> run_receiver(Op& op, Lane& lane) {
-  world::Fabric& fabric = op.world().fabric;
   Ready ready{op, lane.receive};
   for (Cursor at(lane); at.more(); at.next(), lane.round_received()) {
     const Step step = at.step();
@@ -185,18 +217,8 @@ Task<void> run_receiver(Op& op, Lane& lane) {
     lane.receive.aim(x.from, world::Port::arrival);
     for (Slices slices(step.work->plan, step.piece, x.in); slices.more(); slices.next()) {
       CO_TRY_VOID(ready);
-      if (x.fold == Fold::none) {
-        const Bytes target = step.work->target(x.in.buffer, slices.offset(), slices.size());
-        Result<void> landed = fabric.land(lane.receive, target);
-        if (!landed) co_return std::move(landed).error();
-      } else {
-        Result<ConstBytes> arrived = fabric.front(lane.receive, slices.size());
-        if (!arrived) co_return std::move(arrived).error();
-        Folded folded(op, lane, step, slices);
-        folded.fold.arrived = *arrived;
-        co_await folded;
-      }
-      fabric.pop(lane.receive);
+      Taken taken{op, lane, step, slices};
+      CO_TRY_VOID(taken);
     }
   }
   co_return kOk;
