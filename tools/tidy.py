@@ -180,22 +180,22 @@ def check_words(file):
 
 
 def check_head(file):
-    if file.lines[0] != '// SPDX-License-Identifier: Apache-2.0':
-        yield 1, 'head', 'the first line is `// SPDX-License-Identifier: Apache-2.0`'
+    is_public = file.path.startswith('include/')   # C: may have block comments and a guard
+    spdx = 'SPDX-License-Identifier: Apache-2.0'
+    if file.lines[0] != f'// {spdx}' and not (is_public and file.lines[0] == f'/* {spdx} */'):
+        yield 1, 'head', f'the first line is `// {spdx}`'
         return
     if not file.is_header:
         return
-    head = []
-    for line in file.lines[1:]:
-        if not line.startswith('//'):
-            break
-        head.append(line)
+    head = 0
+    while file.lines[1 + head].startswith(('/*', ' *') if is_public else '//'):
+        head += 1
     if not head:
         yield 2, 'head', 'a header begins with prose: what it is and why it exists'
-    elif len(head) > HEAD_LINES:
-        yield 2, 'head', f'{len(head)} lines of prose, {HEAD_LINES} at most'
-    if '#pragma once' not in file.lines:
-        yield len(head) + 2, 'head', '#pragma once is missing'
+    elif head > HEAD_LINES and not is_public:
+        yield 2, 'head', f'{head} lines of prose, {HEAD_LINES} at most'
+    if '#pragma once' not in file.lines and not is_public:
+        yield head + 2, 'head', '#pragma once is missing'
 
 
 def check_includes(file, files):

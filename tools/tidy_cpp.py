@@ -385,7 +385,7 @@ class Scanner:
         if self.scope.kind == 'class':
             self.scope.members += 0 if 'static' in words else len(names)
         if names and self.scope.kind == 'namespace' or names and 'static' in words:
-            if not {'const', 'constexpr'} & set(words):
+            if not {'const', 'constexpr', 'thread_local'} & set(words):
                 self.scan.globals.append((head[0].line, names[0]))
         if not names and words[0] not in NO_VARIABLE | {'extern'} or words[0] == 'friend':
             if parameter_list(words) is not None:

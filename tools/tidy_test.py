@@ -120,8 +120,10 @@ TEST(Clock, Ticks) {
     'src/async/README.md': '# async\n',
     'src/async/task.h': HEAD + '#include "base/clock.h"\n',
     'src/async/task.cc': SPDX + '#include "async/task.h"\n',
-    'include/hocket/hocket.h': HEAD + '#include <stddef.h>\n'
-    'int hocket_all_reduce(const void* send, void* recv, size_t count, int type, int op, int c);\n',
+    'include/hocket/hocket.h':
+        '/* SPDX-License-Identifier: Apache-2.0 */\n/*\n * Conventions.\n */\n'
+        '#include <stddef.h>\n'
+        'int hocket_all_reduce(const void* send, void* recv, size_t count, int type, int op, int c);\n',
     'tools/hocket/CMakeLists.txt': 'hocket_program(hocket SOURCES main.cc DEPENDS async)\n',
     'tools/hocket/main.cc': SPDX + '#include <fmt/core.h>\n\n#include "async/task.h"\n',
 }
@@ -179,7 +181,7 @@ class Tidy(unittest.TestCase):
             'int* f() { return new int; }': 'new is banned here; use make_unique, or a container',
             'void f(int* p) { delete p; }': 'delete is banned here; use an owner that destroys',
             'void f(int* p) { delete[] p; }': 'delete is banned here; use an owner that destroys',
-            'thread_local const int x = 1;': 'thread_local is banned here; use an argument; '
+            'thread_local int x = 1;': 'thread_local is banned here; use an argument; '
                                              'thread_local lives in api',
         }
         for code, message in cases.items():
