@@ -262,15 +262,19 @@ def cmake_calls(file):
 
 
 def check_cmake(files):
+    used = {}   # module -> the modules whose headers its own code includes
     for file in files.values():
-        if not file.path.endswith('/CMakeLists.txt') or file.module is None:
-            continue
-        for call in cmake_calls(file):
-            for message in depends_complaints(call, files):
-                yield file.path, call.line, 'depends', message
+        if file.is_cpp and file.module and (file.module in TEST_FOLDERS or not file.is_test):
+            targets = (resolve(files, path) for _, mark, path in file.includes if mark == '"')
+            used.setdefault(file.module, set()).update(module_of(t) for t in targets if t)
+    for file in files.values():
+        if file.path.endswith('/CMakeLists.txt') and file.module:
+            for call in cmake_calls(file):
+                for message in depends_complaints(call, used):
+                    yield file.path, call.line, 'depends', message
 
 
-def depends_complaints(call, files):
+def depends_complaints(call, used):
     named = set(call.words.get('DEPENDS', []))
     owner = call.file.module
     is_module = call.kind == 'hocket_module'
@@ -281,15 +285,15 @@ def depends_complaints(call, files):
         yield f'{owner} may not depend on {name}'
     if not is_module:
         return
-    used = set()
-    for file in files.values():
-        if file.module == owner and file.is_cpp and (owner in TEST_FOLDERS or not file.is_test):
-            targets = (resolve(files, path) for _, mark, path in file.includes if mark == '"')
-            used |= {module_of(target) for target in targets if target}
-    used -= {owner, None}
-    for name in sorted(used - named):
+    seen = {owner, None}
+    reached = set(used.get(owner, ())) - seen
+    for name in sorted(reached - named):
         yield f'{owner} includes {name} but does not DEPEND on it'
-    for name in sorted(named - used):
+    while reached - seen:
+        name = (reached - seen).pop()
+        seen.add(name)
+        reached |= used.get(name, set())
+    for name in sorted(named - reached):
         yield f'{owner} DEPENDS on {name} but includes nothing of it'
 
 
