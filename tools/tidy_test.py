@@ -123,7 +123,7 @@ TEST(Clock, Ticks) {
     'include/hocket/hocket.h':
         '/* SPDX-License-Identifier: Apache-2.0 */\n/*\n * Conventions.\n */\n'
         '#include <stddef.h>\n'
-        'int hocket_all_reduce(const void* send, void* recv, size_t count, int type, int op, int c);\n',
+        'int hocket_all_reduce(const void* in, void* out, size_t n, int type, int op, int c);\n',
     'tools/hocket/CMakeLists.txt': 'hocket_program(hocket SOURCES main.cc DEPENDS async)\n',
     'tools/hocket/main.cc': SPDX + '#include <fmt/core.h>\n\n#include "async/task.h"\n',
 }
