@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a hocket_comm and a hocket_request are. A communicator of the C interface is one rank: its
+// endpoint and its engine. A request is the ops that one call or group became, one per communicator.
+// Threads: all. Ownership: the user's handles own these objects; a request ends before its
+// communicators. Failure: see each function; nothing here prints.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "api/runtime.h"
+#include "hocket/hocket.h"
+
+namespace hocket::api {
+
+struct CommArguments {
+  int world = 0, rank = 0;
+  const hocket_id* id = nullptr;
+  const hocket_options* options = nullptr;
+};
+
+}  // namespace hocket::api
+
+struct hocket_comm {
+ public:
+  static hocket::Result<std::unique_ptr<hocket_comm>> create(
+      hocket::api::Runtime& runtime, const hocket::api::CommArguments& arguments);
+  ~hocket_comm();
+
+  hocket::Rank rank() const { return communicator_->me(); }
+  std::uint32_t size() const { return communicator_->size(); }
+  hocket::engine::Communicator& communicator() { return *communicator_; }
+  hocket::api::Runtime& runtime() { return runtime_; }
+  hocket::engine::Process& process() { return runtime_.process(); }
+  /// Requests not yet tested or waited to their end.
+  hocket::Word requests;
+
+ private:
+  hocket_comm(hocket::api::Runtime& runtime, std::unique_ptr<hocket::world::Endpoint> endpoint,
+              std::shared_ptr<const hocket::engine::Config> config, hocket::Rank me);
+  hocket::api::Runtime& runtime_;
+  std::unique_ptr<hocket::world::Endpoint> endpoint_;
+  std::unique_ptr<hocket::engine::Communicator> communicator_;
+};
+
+struct hocket_request {
+ public:
+  /// Submits the calls that belong to one communicator. On failure what was added before goes on,
+  /// and this request still has to be waited for.
+  hocket::Result<void> add(hocket_comm& comm, std::span<const hocket::engine::Call> calls);
+  bool empty() const { return first_.op == nullptr; }
+  void kick();
+  bool test();
+  /// False: `most` passed first.
+  bool wait(hocket::Duration most);
+  /// Once done: gives the ops back; the first failure, in the order of communicators.
+  hocket::Result<void> finish();
+
+ private:
+  struct Part {
+    hocket_comm* comm = nullptr;
+    hocket::engine::Op* op = nullptr;
+    hocket::Result<void> finish() const;
+  };
+  Part first_;  // nearly always the only one: a blocking call allocates nothing
+  std::vector<Part> more_;
+};

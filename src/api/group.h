@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The open group of a thread: calls gather here between hocket_group_start and _end. Depth lives
+// here and nowhere below. Threads: one group per thread. Failure: the first failing call is kept and
+// returned by the outermost end; nothing of the group is submitted then.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "api/comm.h"
+
+namespace hocket::api {
+
+class Group {
+ public:
+  bool open() const { return depth_ > 0; }
+  void start() { ++depth_; }
+  void add(hocket_comm& comm, const engine::Call& call);
+  void fail(Error error);
+  /// Leaves one level; at the outermost submits everything into `request`.
+  Result<void> end(hocket_request& request);
+  std::uint32_t depth() const { return depth_; }
+
+ private:
+  struct Part {  // of one communicator, in the order of their first calls
+    hocket_comm* comm;
+    std::vector<engine::Call> calls;
+  };
+  std::uint32_t depth_ = 0;
+  std::vector<Part> parts_;
+  std::optional<Error> error_;
+};
+
+/// This thread's.
+Group& group();
+
+}  // namespace hocket::api

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions: check the handle, validate, submit, translate. Everything else is elsewhere.
+#include "hocket/hocket.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "api/call.h"
+#include "api/comm.h"
+#include "api/group.h"
+#include "api/process.h"
+#include "api/result_map.h"
+
+using namespace hocket;       // NOLINT: this file is the border
+using namespace hocket::api;  // NOLINT
+
+namespace {
+
+Result<void> usable(const hocket_comm* comm) {
+  if (comm == nullptr) return Error(Code::invalid_argument, "the communicator is null");
+  if (forked())
+    return Error(Code::invalid_usage,
+                 "this process was forked after its communicators were made; make new ones here");
+  return kOk;
+}
+
+/// Submits one call, or adds it to the open group.
+Result<void> submit(hocket_comm& comm, const Arguments& arguments, hocket_request** request) {
+  TRY(const engine::Call call, make_call(arguments, comm.rank(), comm.size()));
+  if (group().open()) {
+    if (request != nullptr)
+      return Error(Code::invalid_usage, "a call inside a group has no request of its own");
+    group().add(comm, call);
+    return kOk;
+  }
+  hocket_request own;
+  TRY_VOID(own.add(comm, {&call, 1}));
+  if (request == nullptr) {
+    own.wait(kForever);
+    return own.finish();
+  }
+  *request = std::make_unique<hocket_request>(std::move(own)).release();
+  (*request)->kick();
+  return kOk;
+}
+
+hocket_result call(hocket_comm* comm, const Arguments& arguments, hocket_request** request) {
+  if (request != nullptr) *request = nullptr;
+  Result<void> result = usable(comm);
+  if (result) result = submit(*comm, arguments, request);
+  if (result) return HOCKET_SUCCESS;
+  const hocket_result code = fail(result.error());
+  if (group().open()) group().fail(std::move(result).error());
+  return code;
+}
+
+/// The request is done: its result; the handle is gone.
+hocket_result finish(hocket_request** request) {
+  const std::unique_ptr<hocket_request> own(std::exchange(*request, nullptr));
+  return to_c(own->finish());
+}
+
+Result<void> valid(hocket_request** request) {
+  if (request == nullptr || *request == nullptr)
+    return Error(Code::invalid_argument, "the request is null");
+  if (forked()) return Error(Code::invalid_usage, "the request belongs to the parent process");
+  return kOk;
+}
+
+}  // namespace
+
+int hocket_version(void) { return HOCKET_VERSION; }
+
+const char* hocket_result_text(hocket_result result) {
+  static constexpr const char* kTexts[] = {
+      "success", "invalid argument", "invalid usage", "mismatch",    "timeout",
+      "aborted", "peer lost",        "out of memory", "unsupported", "system error"};
+  const auto index = static_cast<std::size_t>(result);
+  return index < std::size(kTexts) ? kTexts[index] : "unknown result";
+}
+
+const char* hocket_last_error(void) { return last_error(); }
+
+hocket_result hocket_get_id(hocket_id* id) {
+  if (id == nullptr) return fail(Error(Code::invalid_argument, "hocket_get_id: id is null"));
+  return to_c(make_id(*id));
+}
+
+hocket_result hocket_comm_create(hocket_comm** comm, int world, const hocket_id* id, int rank,
+                                 const hocket_options* options) {
+  if (comm == nullptr)
+    return fail(Error(Code::invalid_argument, "hocket_comm_create: comm is null"));
+  *comm = nullptr;
+  if (group().open())
+    return fail(Error(Code::invalid_usage, "hocket_comm_create inside a group"));
+  const CommArguments arguments{world, rank, id, options};
+  Result<std::unique_ptr<hocket_comm>> made = create_comm(arguments);
+  if (!made) return fail(made.error());
+  *comm = made->release();
+  return HOCKET_SUCCESS;
+}
+
+hocket_result hocket_comm_destroy(hocket_comm* comm) {
+  if (comm == nullptr) return HOCKET_SUCCESS;
+  if (const Result<void> result = usable(comm); !result) return fail(result.error());
+  if (const std::uint32_t requests = comm->requests.load(); requests > 0)
+    return fail(Error(Code::invalid_usage,
+                      "hocket_comm_destroy: " + std::to_string(requests) +
+                          " requests were neither tested nor waited to their end"));
+  destroy_comm(std::unique_ptr<hocket_comm>(comm));
+  return HOCKET_SUCCESS;
+}
+
+hocket_result hocket_comm_abort(hocket_comm* comm) {
+  if (const Result<void> result = usable(comm); !result) return fail(result.error());
+  comm->communicator().abort("hocket_comm_abort was called");
+  comm->process().kick();
+  return HOCKET_SUCCESS;
+}
+
+hocket_result hocket_comm_rank(const hocket_comm* comm, int* rank) {
+  if (const Result<void> result = usable(comm); !result) return fail(result.error());
+  if (rank == nullptr) return fail(Error(Code::invalid_argument, "rank is null"));
+  *rank = static_cast<int>(comm->rank().value);
+  return HOCKET_SUCCESS;
+}
+
+hocket_result hocket_comm_size(const hocket_comm* comm, int* size) {
+  if (const Result<void> result = usable(comm); !result) return fail(result.error());
+  if (size == nullptr) return fail(Error(Code::invalid_argument, "size is null"));
+  *size = static_cast<int>(comm->size());
+  return HOCKET_SUCCESS;
+}
+
+hocket_result hocket_comm_async_error(hocket_comm* comm, hocket_result* error) {
+  if (const Result<void> result = usable(comm); !result) return fail(result.error());
+  if (error == nullptr) return fail(Error(Code::invalid_argument, "error is null"));
+  const std::optional<Error> failure = comm->communicator().failure();
+  *error = failure ? fail(*failure) : HOCKET_SUCCESS;
+  return HOCKET_SUCCESS;
+}
+
+hocket_result hocket_all_reduce(const void* input, void* output, size_t count, hocket_type type,
+                                hocket_op op, hocket_comm* comm, hocket_request** request) {
+  return call(comm, {HOCKET_ALL_REDUCE, input, output, count, type, op}, request);
+}
+
+hocket_result hocket_all_gather(const void* input, void* output, size_t count, hocket_type type,
+                                hocket_comm* comm, hocket_request** request) {
+  return call(comm, {HOCKET_ALL_GATHER, input, output, count, type}, request);
+}
+
+hocket_result hocket_reduce_scatter(const void* input, void* output, size_t count,
+                                    hocket_type type, hocket_op op, hocket_comm* comm,
+                                    hocket_request** request) {
+  return call(comm, {HOCKET_REDUCE_SCATTER, input, output, count, type, op}, request);
+}
+
+hocket_result hocket_broadcast(const void* input, void* output, size_t count, hocket_type type,
+                               int root, hocket_comm* comm, hocket_request** request) {
+  return call(comm, {HOCKET_BROADCAST, input, output, count, type, HOCKET_SUM, root}, request);
+}
+
+hocket_result hocket_reduce(const void* input, void* output, size_t count, hocket_type type,
+                            hocket_op op, int root, hocket_comm* comm, hocket_request** request) {
+  return call(comm, {HOCKET_REDUCE, input, output, count, type, op, root}, request);
+}
+
+hocket_result hocket_alltoall(const void* input, void* output, size_t count, hocket_type type,
+                              hocket_comm* comm, hocket_request** request) {
+  return call(comm, {HOCKET_ALLTOALL, input, output, count, type}, request);
+}
+
+hocket_result hocket_barrier(hocket_comm* comm, hocket_request** request) {
+  return call(comm, {HOCKET_BARRIER}, request);
+}
+
+hocket_result hocket_send(const void* input, size_t count, hocket_type type, int peer,
+                          hocket_comm* comm, hocket_request** request) {
+  const Arguments arguments{HOCKET_SEND_RECV, input, nullptr, count, type, HOCKET_SUM, peer, true};
+  return call(comm, arguments, request);
+}
+
+hocket_result hocket_recv(void* output, size_t count, hocket_type type, int peer,
+                          hocket_comm* comm, hocket_request** request) {
+  return call(comm, {HOCKET_SEND_RECV, nullptr, output, count, type, HOCKET_SUM, peer}, request);
+}
+
+hocket_result hocket_group_start(void) {
+  group().start();
+  return HOCKET_SUCCESS;
+}
+
+hocket_result hocket_group_end(hocket_request** request) {
+  if (request != nullptr) *request = nullptr;
+  hocket_request own;
+  const Result<void> ended = group().end(own);
+  if (own.empty()) return to_c(ended);
+  if (request == nullptr || !ended) {
+    own.wait(kForever);
+    const Result<void> result = own.finish();
+    return to_c(ended ? result : ended);
+  }
+  *request = std::make_unique<hocket_request>(std::move(own)).release();
+  (*request)->kick();
+  return HOCKET_SUCCESS;
+}
+
+hocket_result hocket_test(hocket_request** request, int* done) {
+  if (const Result<void> result = valid(request); !result) return fail(result.error());
+  if (done == nullptr) return fail(Error(Code::invalid_argument, "hocket_test: done is null"));
+  *done = (*request)->test();
+  return *done ? finish(request) : HOCKET_SUCCESS;
+}
+
+hocket_result hocket_wait(hocket_request** request, int timeout_ms) {
+  if (const Result<void> result = valid(request); !result) return fail(result.error());
+  if (timeout_ms < HOCKET_NO_TIMEOUT)
+    return fail(Error(Code::invalid_argument,
+                      "hocket_wait: timeout_ms is " + std::to_string(timeout_ms)));
+  const Duration most = timeout_ms == HOCKET_NO_TIMEOUT ? kForever : milliseconds(timeout_ms);
+  if ((*request)->wait(most)) return finish(request);
+  return fail(Error(Code::timeout, "hocket_wait: not done after " + std::to_string(timeout_ms) +
+                                       " ms; the op goes on"));
+}
+
+hocket_result hocket_explain(hocket_comm* comm, hocket_collective collective, size_t count,
+                             hocket_type type, hocket_op op, char* text, size_t size,
+                             size_t* needed) {
+  if (const Result<void> result = usable(comm); !result) return fail(result.error());
+  if (text == nullptr && size > 0) return fail(Error(Code::invalid_argument, "text is null"));
+  Result<std::string> explained = explain(*comm, collective, count, type, op);
+  if (!explained) return fail(explained.error());
+  if (needed != nullptr) *needed = explained->size() + 1;
+  if (size == 0) return HOCKET_SUCCESS;
+  const std::size_t written = std::min(size - 1, explained->size());
+  std::memcpy(text, explained->data(), written);
+  text[written] = 0;
+  return HOCKET_SUCCESS;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "api/comm.h"
+
+using hocket::Duration;
+using hocket::Result;
+
+Result<void> hocket_request::add(hocket_comm& comm,
+                                 std::span<const hocket::engine::Call> calls) {
+  TRY(hocket::engine::Op * op, comm.communicator().submit(calls));
+  comm.requests.add(1);
+  if (empty()) {
+    first_ = {&comm, op};
+  } else {
+    more_.push_back({&comm, op});
+  }
+  return hocket::kOk;
+}
+
+void hocket_request::kick() {
+  first_.comm->process().kick();
+  for (const Part& part : more_) part.comm->process().kick();
+}
+
+bool hocket_request::test() {
+  bool done = first_.comm->process().test(*first_.op);
+  for (const Part& part : more_) done &= part.comm->process().test(*part.op);
+  return done;
+}
+
+bool hocket_request::wait(Duration most) {
+  hocket::world::Clock& clock = first_.comm->runtime().clock();
+  const hocket::Instant until =
+      most == hocket::kForever ? hocket::kNever : clock.now() + most;
+  if (!first_.comm->process().wait(*first_.op, most)) return false;
+  for (const Part& part : more_) {
+    const Duration left = most == hocket::kForever ? most : until - clock.now();
+    if (!part.comm->process().wait(*part.op, left)) return false;
+  }
+  return true;
+}
+
+Result<void> hocket_request::finish() {
+  Result<void> result = first_.finish();
+  for (const Part& part : more_) {
+    Result<void> next = part.finish();
+    if (result) result = std::move(next);
+  }
+  return result;
+}
+
+Result<void> hocket_request::Part::finish() const {
+  const hocket::Error* const error = op->error();
+  Result<void> result = error != nullptr ? Result<void>(error->clone()) : hocket::kOk;
+  comm->communicator().release(*op);
+  comm->requests.add(~0u);
+  return result;
+}

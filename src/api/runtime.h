@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process has while it has communicators: the real world, put together once. The only place
+// that builds one. Threads: all. Ownership: `Runtime` owns all its parts and the progress thread;
+// communicators go before it. Failure: creation fails with system. Cost: two threads a process in
+// all, however many communicators: the caller's and this one.
+#pragma once
+#include <memory>
+#include <thread>
+
+#include "base/result.h"
+#include "device/cpu/cpu_device.h"
+#include "engine/process.h"
+#include "host/clock.h"
+#include "host/config.h"
+#include "host/doorbell.h"
+#include "host/random.h"
+#include "trace/ring.h"
+#include "transport/shm/network.h"
+
+namespace hocket::api {
+
+/// What all runtimes of one operating system process share; a program has one, a test one for ten.
+struct Machine {
+  Machine(const host::Config& config);
+  const host::Config& config;
+  host::Clock clock;
+  host::Random random;
+  transport::shm::Node node;
+};
+
+class Runtime {
+ public:
+  explicit Runtime(Machine& machine);
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  const host::Config& config() const { return machine_.config; }
+  world::Clock& clock() { return machine_.clock; }
+  world::Network& network() { return network_; }
+  engine::Process& process() { return process_; }
+  /// The rank's world over an endpoint that outlives it.
+  world::World world_of(world::Endpoint& endpoint);
+
+ private:
+  class Recorder;
+  Machine& machine_;
+  host::Doorbell callers_, progress_;
+  transport::shm::Network network_;
+  cpu::CpuDevice device_;
+  engine::Process process_;
+  std::thread thread_;
+};
+
+}  // namespace hocket::api

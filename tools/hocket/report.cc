@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+#include "build_commit.h"
+
+namespace hocket::tools {
+namespace {
+
+constexpr char kMultiples[] = "KMGT";
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown processor";
+}
+
+}  // namespace
+
+void Report::write(const std::string& path) const {
+  nlohmann::ordered_json all;
+  all["command"] = command_;
+  all["commit"] = kBuildCommit;
+  all["machine"] = machine();
+  all["rows"] = rows_;
+  std::ofstream file(path);
+  file << all.dump(1) << '\n';
+  file.close();
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+std::string machine() {
+  utsname system = {};
+  uname(&system);
+  return fmt::format("{}, {} cores, {} {}", processor(), std::thread::hardware_concurrency(),
+                     system.sysname, system.release);
+}
+
+std::string join_arguments(int count, char** arguments) {
+  std::string line = "hocket";
+  for (int i = 1; i < count; ++i) line += std::string(" ") + arguments[i];
+  return line;
+}
+
+std::uint64_t parse_bytes(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  std::uint64_t unit = 1;
+  if (*end != 0) {
+    const char* const multiple = std::strchr(kMultiples, std::toupper(*end));
+    if (multiple == nullptr || (end[1] != 0 && std::string_view(end + 1) != "iB"))
+      throw std::invalid_argument("'" + text + "' is no size such as 8, 64K, 1M or 2G");
+    unit <<= 10 * (multiple - kMultiples + 1);
+  }
+  if (end == text.c_str() || !(number >= 0) || number * static_cast<double>(unit) > 0x1p62)
+    throw std::invalid_argument("'" + text + "' is no size such as 8, 64K, 1M or 2G");
+  return static_cast<std::uint64_t>(number * static_cast<double>(unit));
+}
+
+std::string print_bytes(std::uint64_t bytes) {
+  int i = -1;
+  while (bytes >= 1024 && bytes % 1024 == 0 && i + 1 < 4) {
+    bytes /= 1024;
+    ++i;
+  }
+  return std::to_string(bytes) + (i >= 0 ? std::string(1, kMultiples[i]) : "");
+}
+
+}  // namespace hocket::tools
