@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench.h"
+#include "tools/hocket/bench.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #include <new>
 
 #include "algo/table.h"
-#include "report.h"
+#include "tools/hocket/report.h"
 
 namespace hocket::tools {
 namespace {

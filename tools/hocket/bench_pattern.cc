@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench_pattern.h"
+#include "tools/hocket/bench_pattern.h"
 
 #include <algorithm>
 #include <bit>

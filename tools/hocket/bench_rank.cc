@@ -9,9 +9,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "bench.h"
-#include "bench_pattern.h"
-#include "report.h"
+#include "tools/hocket/bench.h"
+#include "tools/hocket/bench_pattern.h"
+#include "tools/hocket/report.h"
 
 namespace hocket::tools {
 namespace {

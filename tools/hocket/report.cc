@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report.h"
+#include "tools/hocket/report.h"
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "build_commit.h"
+#include "tools/hocket/build_commit.h"
 
 namespace hocket::tools {
 namespace {
