@@ -15,7 +15,7 @@ class Scope {
  public:
   class Owner {
    public:
-    /// A child failed, the first one to do so; others may still be running.
+    /// A child failed, the first one in the scope's life; others may still be running.
     virtual void child_failed(Error error) = 0;
     /// The last running child has ended. May be told again after further spawns. The scope may be
     /// destroyed inside this call.

@@ -10,6 +10,7 @@
 // Ownership: a Task owns its frame until it is awaited to the end or spawned.
 // Failure: a task's Error is its result; there are no exceptions.
 #pragma once
+#include <concepts>
 #include <coroutine>
 #include <cstddef>
 #include <optional>

@@ -19,7 +19,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// `size` bytes aligned to 16; at most kLargest.
+  /// `size` bytes aligned to 16; 1 to kLargest.
   void* take(std::size_t size);
   /// `size` as it was taken.
   void give(void* memory, std::size_t size);
@@ -32,6 +32,7 @@ class Arena {
     Node* next;
   };
   static constexpr std::size_t kGrain = 32, kBlock = 1 << 16;
+  static std::size_t grains_of(std::size_t size) { return (size + kGrain - 1) / kGrain; }
   void* carve(std::size_t size);
   Node* free_[kLargest / kGrain + 1] = {};
   std::vector<std::unique_ptr<std::byte[]>> blocks_;

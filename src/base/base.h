@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of base: results and errors, checks, ids, time, memory and the few atomics.
+// Everything of base: results and errors, checks, ids, time, memory, lists and the few atomics.
 #pragma once
 #include "base/arena.h"
 #include "base/baton.h"
@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/ids.h"
+#include "base/list.h"
 #include "base/mailbox.h"
 #include "base/prng.h"
 #include "base/result.h"

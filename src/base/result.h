@@ -26,7 +26,10 @@ class [[nodiscard]] Result {
   const T& value() const& { return *checked(); }
   T&& value() && { return std::move(*checked()); }
   T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
   Error& error() & { return *failed(); }
   const Error& error() const& { return *failed(); }
   Error&& error() && { return std::move(*failed()); }

@@ -14,12 +14,17 @@ struct Duration {
   std::int64_t ns = 0;
   constexpr auto operator<=>(const Duration&) const = default;
 };
-constexpr Duration nanoseconds(std::int64_t n) { return {n}; }
-constexpr Duration microseconds(std::int64_t n) { return {n * 1'000}; }
-constexpr Duration milliseconds(std::int64_t n) { return {n * 1'000'000}; }
-constexpr Duration seconds(std::int64_t n) { return {n * 1'000'000'000}; }
 /// Longer than any machine runs; adding it to an Instant gives kNever.
 inline constexpr Duration kForever{INT64_MAX};
+
+/// n >= 0 units of so many nanoseconds; saturates at kForever, since users choose timeouts.
+constexpr Duration units_of(std::int64_t ns, std::int64_t n) {
+  return n > INT64_MAX / ns ? kForever : Duration{n * ns};
+}
+constexpr Duration nanoseconds(std::int64_t n) { return {n}; }
+constexpr Duration microseconds(std::int64_t n) { return units_of(1'000, n); }
+constexpr Duration milliseconds(std::int64_t n) { return units_of(1'000'000, n); }
+constexpr Duration seconds(std::int64_t n) { return units_of(1'000'000'000, n); }
 
 struct Instant {
   std::int64_t ns = 0;
@@ -27,7 +32,7 @@ struct Instant {
 };
 inline constexpr Instant kNever{INT64_MAX};
 
-/// Saturates at kNever.
+/// Saturates at kNever; `at` is not negative.
 constexpr Instant operator+(Instant at, Duration d) {
   return d.ns > INT64_MAX - at.ns ? kNever : Instant{at.ns + d.ns};
 }
