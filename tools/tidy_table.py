@@ -86,7 +86,7 @@ WORDS = [
     (r'\bv?(f|s|sn|as|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|\bstd::(cout|cerr|clog)\b',
      'a trace event or an Error; fmt in tools', ('src/base/check.cc', 'examples/', 'bench/')),
     (r'(?<!asm )\bvolatile\b', 'std::atomic in the folders that may have it', ()),
-    (r'\b(shared_ptr|make_shared)\s*<(?!\s*const\b)', 'unique_ptr, or shared_ptr<const T>', ()),
+    (r'\b(shared_ptr|make_shared)\s*<(?!\s*const\b)', 'unique_ptr, or shared_ptr<const T>', ('tools/',)),
     (r'\bgoto\b', 'a function that returns', ()),
     (r'\bstd::atomic\w*|\b__(atomic|sync)_\w+', 'the Loop; atomics live in base, trace, '
      'transport/shm and device', ATOMICS),

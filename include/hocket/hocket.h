@@ -4,29 +4,28 @@
  *
  * Conventions, the same for every function:
  *
- * Results      Every function that can fail returns a hocket_result; HOCKET_SUCCESS is 0. The text of
- *              the last failure of this thread, with rank, op, peer and value, is
- *              hocket_last_error(). A call that fails has done nothing, unless it says otherwise.
- * Counts       Elements, never bytes. Zero elements are legal everywhere: the op takes part in the
- *              order of ops, moves nothing, and pointers may be null.
- * Memory       Host memory of the caller, any alignment. An op reads and writes its buffers from the
- *              call until its request is done. In place means input == output, but
- *              all_gather: input == output + rank * count, reduce_scatter: output == input +
- *              rank * count. alltoall is never in place. Any other overlap of input and output is
- *              refused with HOCKET_INVALID_ARGUMENT.
- * Order        All ranks of a communicator call its collectives in the same order, with matching
- *              count, type, op and root. Ops of one communicator run one after another.
- * Requests     With `request` not null a call returns at once and stores a request there; test or
- *              wait for it, exactly once to its end. With `request` null the call blocks until the
- *              op is done and returns its result. Inside a group `request` must be null: the group
- *              has one.
- * Failure      The first failure of an op is final for its communicator, on every rank: all ranks
- *              get the same code and culprit, pending ops end with it, later calls return it. What
- *              is left to do then is hocket_comm_destroy.
- * Threads      Any thread may call anything, concurrently too; calls on one communicator from
- *              several threads are numbered in the order in which they get its lock.
- * fork         A child of a process that has communicators gets HOCKET_INVALID_USAGE from every
- *              call but the ones that need no communicator; the parent goes on undisturbed.
+ * Results   Every function that can fail returns a hocket_result; HOCKET_SUCCESS is 0. The text of
+ *           this thread's last failure, with rank, op, peer and value, is hocket_last_error(). A
+ *           call that fails has done nothing, unless it says otherwise.
+ * Counts    Elements, never bytes. Zero elements are legal everywhere: the op takes part in the
+ *           order of ops, moves nothing, and pointers may be null.
+ * Memory    Host memory of the caller, any alignment. An op reads and writes its buffers from the
+ *           call until its request is done. In place means input == output, but for all_gather
+ *           input == output + rank * count, for reduce_scatter output == input + rank * count.
+ *           alltoall is never in place. Any other overlap of input and output is refused with
+ *           HOCKET_INVALID_ARGUMENT.
+ * Order     All ranks of a communicator call its collectives in the same order, with matching
+ *           count, type, op and root. Ops of one communicator run one after another.
+ * Requests  With `request` not null a call returns at once and stores a request there; test or wait
+ *           for it, exactly once to its end. With `request` null the call blocks until the op is
+ *           done and returns its result. Inside a group `request` must be null: the group has one.
+ * Failure   The first failure of an op is final for its communicator, on every rank: all ranks get
+ *           the same code and culprit, pending ops end with it, later calls return it. What is left
+ *           to do then is hocket_comm_destroy.
+ * Threads   Any thread may call anything, concurrently too; calls on one communicator from several
+ *           threads are numbered in the order in which they get its lock.
+ * fork      A child of a process that has communicators gets HOCKET_INVALID_USAGE from every call
+ *           but the ones that need no communicator; the parent goes on undisturbed.
  */
 #ifndef HOCKET_HOCKET_H_
 #define HOCKET_HOCKET_H_
@@ -92,8 +91,8 @@ typedef enum {
   HOCKET_SEND_RECV = 7
 } hocket_collective;
 
-/* What the ranks of a communicator share before they meet. Made by one of them, passed to the others
- * by any channel. It holds a secret: who knows it may join. */
+/* What the ranks of a communicator share before they meet. Made by one of them, passed to the
+ * others by any channel. It holds a secret: who knows it may join. */
 typedef struct {
   unsigned char bytes[128];
 } hocket_id;
@@ -128,15 +127,15 @@ HOCKET_API const char* hocket_last_error(void);
 HOCKET_API hocket_result hocket_get_id(hocket_id* id);
 
 /* Meets the other world - 1 ranks that pass the same id and makes a communicator; blocks until all
- * are there or the timeout of `options` (may be null) has passed, and then names who is missing. One
- * process may hold several ranks; then their calls come from different threads. */
+ * are there or the timeout of `options` (may be null) has passed, and then names who is missing.
+ * One process may hold several ranks; then their calls come from different threads. */
 HOCKET_API hocket_result hocket_comm_create(hocket_comm** comm, int world, const hocket_id* id,
                                             int rank, const hocket_options* options);
-/* Waits until the communicator's ops are done, then frees it. Requests end before: HOCKET_INVALID_USAGE
- * while one is neither tested nor waited to its end. Null is fine. */
+/* Waits until the communicator's ops are done, then frees it. Requests end before:
+ * HOCKET_INVALID_USAGE while one is neither tested nor waited to its end. Null is fine. */
 HOCKET_API hocket_result hocket_comm_destroy(hocket_comm* comm);
-/* Fails the communicator on all ranks and returns at once; pending ops end with HOCKET_ABORTED within
- * a second. It still has to be destroyed. */
+/* Fails the communicator on all ranks and returns at once; pending ops end with HOCKET_ABORTED
+ * within a second. It still has to be destroyed. */
 HOCKET_API hocket_result hocket_comm_abort(hocket_comm* comm);
 HOCKET_API hocket_result hocket_comm_rank(const hocket_comm* comm, int* rank);
 HOCKET_API hocket_result hocket_comm_size(const hocket_comm* comm, int* size);
@@ -170,8 +169,8 @@ HOCKET_API hocket_result hocket_alltoall(const void* input, void* output, size_t
                                          hocket_request** request);
 /* Done once all ranks have called it. */
 HOCKET_API hocket_result hocket_barrier(hocket_comm* comm, hocket_request** request);
-/* The k-th send to a peer meets its k-th receive from this rank; counts and types must match. A send
- * may block until the receive is called: exchanges go into one group. */
+/* The k-th send to a peer meets its k-th receive from this rank; counts and types must match. A
+ * send may block until the receive is called: exchanges go into one group. */
 HOCKET_API hocket_result hocket_send(const void* input, size_t count, hocket_type type, int peer,
                                      hocket_comm* comm, hocket_request** request);
 HOCKET_API hocket_result hocket_recv(void* output, size_t count, hocket_type type, int peer,
@@ -179,8 +178,8 @@ HOCKET_API hocket_result hocket_recv(void* output, size_t count, hocket_type typ
 
 /* Calls of this thread between start and end become one op per communicator: sends and receives of
  * the group run at the same time, whatever their order, and beside its collectives, which keep
- * theirs. Groups nest; the outermost end submits. If a call inside fails, or submission does, nothing
- * of the group is done and hocket_group_end returns the first failure. */
+ * theirs. Groups nest; the outermost end submits. If a call inside fails, or submission does,
+ * nothing of the group is done and hocket_group_end returns the first failure. */
 HOCKET_API hocket_result hocket_group_start(void);
 HOCKET_API hocket_result hocket_group_end(hocket_request** request);
 
@@ -192,9 +191,9 @@ HOCKET_API hocket_result hocket_test(hocket_request** request, int* done);
  * waits as long as it takes. */
 HOCKET_API hocket_result hocket_wait(hocket_request** request, int timeout_ms);
 
-/* Why this op would be carried out as it would be: every candidate with its price, the winner, the rule
- * that chose it. Writes at most size - 1 bytes of text and a zero; *needed (may be null) is the size
- * for all of it. */
+/* Why this op would be carried out as it would be: every candidate with its price, the winner, the
+ * rule that chose it. Writes at most size - 1 bytes of text and a zero; *needed (may be null) is
+ * the size for all of it. */
 HOCKET_API hocket_result hocket_explain(hocket_comm* comm, hocket_collective collective,
                                         size_t count, hocket_type type, hocket_op op, char* text,
                                         size_t size, size_t* needed);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hocket_comm and a hocket_request are. A communicator of the C interface is one rank: its
-// endpoint and its engine. A request is the ops that one call or group became, one per communicator.
-// Threads: all. Ownership: the user's handles own these objects; a request ends before its
-// communicators. Failure: see each function; nothing here prints.
+// What a hocket_comm and a hocket_request are. A communicator of the C interface is one rank's: its
+// endpoint and its engine. A request is the ops that one call or group became, one per
+// communicator. Threads: all. Ownership: the user's handles own these objects; a request ends
+// before its communicators. Failure: see each function; nothing here prints.
 #pragma once
 #include <memory>
 #include <span>

@@ -25,8 +25,7 @@ void Group::fail(Error error) {
 }
 
 Result<void> Group::end(hocket_request& request) {
-  if (depth_ == 0)
-    return Error(Code::invalid_usage, "hocket_group_end without hocket_group_start");
+  if (depth_ == 0) return Error(Code::invalid_usage, "hocket_group_end without hocket_group_start");
   if (--depth_ > 0) return kOk;
   const std::vector<Part> parts = std::exchange(parts_, {});
   if (error_) return *std::exchange(error_, std::nullopt);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The open group of a thread: calls gather here between hocket_group_start and _end. Depth lives
-// here and nowhere below. Threads: one group per thread. Failure: the first failing call is kept and
-// returned by the outermost end; nothing of the group is submitted then.
+// here and nowhere below. Threads: one group per thread. Failure: the first failing call is kept
+// and returned by the outermost end; nothing of the group is submitted then.
 #pragma once
 #include <optional>
 #include <vector>

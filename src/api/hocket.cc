@@ -93,8 +93,7 @@ hocket_result hocket_comm_create(hocket_comm** comm, int world, const hocket_id*
   if (comm == nullptr)
     return fail(Error(Code::invalid_argument, "hocket_comm_create: comm is null"));
   *comm = nullptr;
-  if (group().open())
-    return fail(Error(Code::invalid_usage, "hocket_comm_create inside a group"));
+  if (group().open()) return fail(Error(Code::invalid_usage, "hocket_comm_create inside a group"));
   const CommArguments arguments{world, rank, id, options};
   Result<std::unique_ptr<hocket_comm>> made = create_comm(arguments);
   if (!made) return fail(made.error());
@@ -106,9 +105,9 @@ hocket_result hocket_comm_destroy(hocket_comm* comm) {
   if (comm == nullptr) return HOCKET_SUCCESS;
   if (const Result<void> result = usable(comm); !result) return fail(result.error());
   if (const std::uint32_t requests = comm->requests.load(); requests > 0)
-    return fail(Error(Code::invalid_usage,
-                      "hocket_comm_destroy: " + std::to_string(requests) +
-                          " requests were neither tested nor waited to their end"));
+    return fail(
+        Error(Code::invalid_usage, "hocket_comm_destroy: " + std::to_string(requests) +
+                                       " requests were neither tested nor waited to their end"));
   destroy_comm(std::unique_ptr<hocket_comm>(comm));
   return HOCKET_SUCCESS;
 }
@@ -152,9 +151,8 @@ hocket_result hocket_all_gather(const void* input, void* output, size_t count, h
   return call(comm, {HOCKET_ALL_GATHER, input, output, count, type}, request);
 }
 
-hocket_result hocket_reduce_scatter(const void* input, void* output, size_t count,
-                                    hocket_type type, hocket_op op, hocket_comm* comm,
-                                    hocket_request** request) {
+hocket_result hocket_reduce_scatter(const void* input, void* output, size_t count, hocket_type type,
+                                    hocket_op op, hocket_comm* comm, hocket_request** request) {
   return call(comm, {HOCKET_REDUCE_SCATTER, input, output, count, type, op}, request);
 }
 
@@ -183,8 +181,8 @@ hocket_result hocket_send(const void* input, size_t count, hocket_type type, int
   return call(comm, arguments, request);
 }
 
-hocket_result hocket_recv(void* output, size_t count, hocket_type type, int peer,
-                          hocket_comm* comm, hocket_request** request) {
+hocket_result hocket_recv(void* output, size_t count, hocket_type type, int peer, hocket_comm* comm,
+                          hocket_request** request) {
   return call(comm, {HOCKET_SEND_RECV, nullptr, output, count, type, HOCKET_SUM, peer}, request);
 }
 
@@ -218,8 +216,8 @@ hocket_result hocket_test(hocket_request** request, int* done) {
 hocket_result hocket_wait(hocket_request** request, int timeout_ms) {
   if (const Result<void> result = valid(request); !result) return fail(result.error());
   if (timeout_ms < HOCKET_NO_TIMEOUT)
-    return fail(Error(Code::invalid_argument,
-                      "hocket_wait: timeout_ms is " + std::to_string(timeout_ms)));
+    return fail(
+        Error(Code::invalid_argument, "hocket_wait: timeout_ms is " + std::to_string(timeout_ms)));
   const Duration most = timeout_ms == HOCKET_NO_TIMEOUT ? kForever : milliseconds(timeout_ms);
   if ((*request)->wait(most)) return finish(request);
   return fail(Error(Code::timeout, "hocket_wait: not done after " + std::to_string(timeout_ms) +

@@ -6,8 +6,7 @@
 using hocket::Duration;
 using hocket::Result;
 
-Result<void> hocket_request::add(hocket_comm& comm,
-                                 std::span<const hocket::engine::Call> calls) {
+Result<void> hocket_request::add(hocket_comm& comm, std::span<const hocket::engine::Call> calls) {
   TRY(hocket::engine::Op * op, comm.communicator().submit(calls));
   comm.requests.add(1);
   if (empty()) {
@@ -31,8 +30,7 @@ bool hocket_request::test() {
 
 bool hocket_request::wait(Duration most) {
   hocket::world::Clock& clock = first_.comm->runtime().clock();
-  const hocket::Instant until =
-      most == hocket::kForever ? hocket::kNever : clock.now() + most;
+  const hocket::Instant until = most == hocket::kForever ? hocket::kNever : clock.now() + most;
   if (!first_.comm->process().wait(*first_.op, most)) return false;
   for (const Part& part : more_) {
     const Duration left = most == hocket::kForever ? most : until - clock.now();

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <new>
 
@@ -103,22 +103,20 @@ std::vector<std::string> algorithm_names(const Options& options) {
   return names;
 }
 
-/// Waits for all ranks; the first that fails takes the others with it.
+/// Waits for all ranks; the status of the first that failed. The others learn of it by themselves.
 int join_ranks(const std::vector<pid_t>& ranks) {
-  int worst = 0;
+  int first = 0;
   for (std::size_t left = ranks.size(); left > 0; --left) {
     int status = 0;
     const pid_t ended = wait(&status);
     if (ended < 0) return 1;
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (code == 0 || worst != 0) continue;
-    worst = code;
+    if (code == 0) continue;
     const auto rank = std::find(ranks.begin(), ranks.end(), ended) - ranks.begin();
     fmt::print(stderr, "hocket bench: rank {} ended with {}\n", rank, code);
-    usleep(500'000);  // the others learn it by themselves and say what they saw
-    for (const pid_t other : ranks) kill(other, SIGKILL);
+    if (first == 0) first = code;
   }
-  return worst;
+  return first;
 }
 
 int run(Options& options) {

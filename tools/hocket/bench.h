@@ -4,13 +4,16 @@
 // a rank does (bench_rank.cc), known data (bench_pattern.h). Failure: a rank that fails ends the
 // run with a non-zero exit and its error; every op has a deadline.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/types.h"
 #include "hocket/hocket.h"
+
+namespace CLI {
+class App;
+}
 
 namespace hocket::tools {
 

@@ -147,22 +147,28 @@ std::uint64_t Pattern::wrong_reduction(std::uint64_t first,
 
 std::uint64_t Pattern::compare(const Table& table, std::uint64_t first,
                                std::span<const std::byte> buffer) const {
-  const bool rounds = op_ == ReduceOp::avg && is_float(type_) && !std::has_single_bit(ranks_);
-  const double tolerance = rounds ? precision(type_) * ranks_ : 0;
   std::uint64_t wrong = 0;
   std::size_t at = first % kPeriod * size_;
   while (!buffer.empty()) {
     const std::size_t n = std::min(table.size() - at, buffer.size());
-    if (std::memcmp(buffer.data(), table.data() + at, n) != 0) {
-      for (std::size_t i = 0; i + size_ <= n; i += size_) {
-        if (std::memcmp(&buffer[i], &table[at + i], size_) == 0) continue;
-        const double want = decode(type_, &table[at + i]);
-        const double off = std::abs(decode(type_, &buffer[i]) - want);
-        wrong += !(tolerance > 0 && off <= tolerance * std::abs(want));
-      }
-    }
+    if (std::memcmp(buffer.data(), table.data() + at, n) != 0)
+      wrong += differing({table.data() + at, n}, buffer.first(n));
     buffer = buffer.subspan(n);
     at = 0;
+  }
+  return wrong;
+}
+
+std::uint64_t Pattern::differing(std::span<const std::byte> wanted,
+                                 std::span<const std::byte> found) const {
+  const bool rounds = op_ == ReduceOp::avg && is_float(type_) && !std::has_single_bit(ranks_);
+  const double tolerance = rounds ? precision(type_) * ranks_ : 0;
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 0; i < wanted.size(); i += size_) {
+    if (std::memcmp(&found[i], &wanted[i], size_) == 0) continue;
+    const double want = decode(type_, &wanted[i]);
+    const double off = std::abs(decode(type_, &found[i]) - want);
+    wrong += !(tolerance > 0 && off <= tolerance * std::abs(want));
   }
   return wrong;
 }

@@ -33,6 +33,8 @@ class Pattern {
   Table reduced() const;
   std::uint64_t compare(const Table& table, std::uint64_t first,
                         std::span<const std::byte> buffer) const;
+  std::uint64_t differing(std::span<const std::byte> wanted,
+                          std::span<const std::byte> found) const;
 
   const DataType type_;
   const ReduceOp op_;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
 
@@ -26,14 +27,17 @@ std::string processor() {
 
 }  // namespace
 
+void Report::add(const nlohmann::ordered_json& row) { rows_.push_back(row.dump()); }
+
 void Report::write(const std::string& path) const {
-  nlohmann::ordered_json all;
-  all["command"] = command_;
-  all["commit"] = kBuildCommit;
-  all["machine"] = machine();
-  all["rows"] = rows_;
+  const nlohmann::ordered_json head = {
+      {"command", command_}, {"commit", kBuildCommit}, {"machine", machine()}};
+  std::string text = head.dump();
+  text.back() = ',';
+  text += "\n\"rows\": [";
+  for (std::size_t i = 0; i < rows_.size(); ++i) text += (i ? ",\n" : "\n") + rows_[i];
   std::ofstream file(path);
-  file << all.dump(1) << '\n';
+  file << text << "]}\n";
   file.close();
   if (!file) throw std::runtime_error("cannot write " + path);
 }

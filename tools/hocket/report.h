@@ -3,8 +3,11 @@
 // Times are in fields that end in _us. Threads: one. Failure: write throws std::runtime_error with
 // the path and the reason.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace hocket::tools {
 
@@ -12,12 +15,12 @@ class Report {
  public:
   /// `command`: the command line that made it.
   explicit Report(std::string command) : command_(std::move(command)) {}
-  void add(nlohmann::ordered_json row) { rows_.push_back(std::move(row)); }
+  void add(const nlohmann::ordered_json& row);
   void write(const std::string& path) const;
 
  private:
   std::string command_;
-  nlohmann::ordered_json rows_ = nlohmann::ordered_json::array();
+  std::vector<std::string> rows_;  // as they will stand in the file
 };
 
 /// "AMD EPYC, 2 cores, Linux 6.1": where the figures come from.
