@@ -63,6 +63,7 @@ FOREIGN = [
     (r'(CLI|nlohmann)/', ('scenario', 'tools', 'bench')),
     (r'hwy/', ('device/cpu',)),
     (r'sodium', ('host', 'transport')),
+    (r'sanitizer/', ('base',)),  # the compiler's own: an arena tells what is free
     (r'cuda', ('device/cuda',)),
     (r'infiniband/', ('transport/verbs',)),
 ]
