@@ -121,5 +121,16 @@ TEST(Word, AddGivesTheSum) {
   EXPECT_EQ(word.add(2), 1u);
 }
 
+TEST(Word, SetsBitsAndReplaces) {
+  Word word(8);
+  EXPECT_EQ(word.set(3), 11u);
+  std::uint32_t expected = 8;
+  EXPECT_FALSE(word.replace(expected, 5));
+  EXPECT_EQ(expected, 11u);
+  while (!word.replace(expected, 5)) {  // may fail by itself
+  }
+  EXPECT_EQ(word.load(), 5u);
+}
+
 }  // namespace
 }  // namespace hocket

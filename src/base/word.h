@@ -17,6 +17,15 @@ class Word {
   void store(std::uint32_t value) { value_.store(value, std::memory_order_release); }
   /// Adds and returns the sum.
   std::uint32_t add(std::uint32_t n) { return value_.fetch_add(n, std::memory_order_acq_rel) + n; }
+  /// Sets these bits and returns the value with them.
+  std::uint32_t set(std::uint32_t bits) {
+    return value_.fetch_or(bits, std::memory_order_acq_rel) | bits;
+  }
+  /// Stores `next` if the value is `expected`; else fails and makes `expected` the value.
+  bool replace(std::uint32_t& expected, std::uint32_t next) {
+    return value_.compare_exchange_weak(expected, next, std::memory_order_acq_rel,
+                                        std::memory_order_acquire);
+  }
 
  private:
   std::atomic<std::uint32_t> value_;
