@@ -5,7 +5,6 @@
 // all, however many communicators: the caller's and this one.
 #pragma once
 #include <memory>
-#include <thread>
 
 #include "base/result.h"
 #include "device/cpu/cpu_device.h"
@@ -13,6 +12,7 @@
 #include "host/clock.h"
 #include "host/config.h"
 #include "host/doorbell.h"
+#include "host/progress_thread.h"
 #include "host/random.h"
 #include "trace/ring.h"
 #include "transport/shm/network.h"
@@ -21,7 +21,7 @@ namespace hocket::api {
 
 /// What all runtimes of one operating system process share; a program has one, a test one for ten.
 struct Machine {
-  Machine(const host::Config& config);
+  explicit Machine(const host::Config& config);
   const host::Config& config;
   host::Clock clock;
   host::Random random;
@@ -30,7 +30,7 @@ struct Machine {
 
 class Runtime {
  public:
-  explicit Runtime(Machine& machine);
+  static Result<std::unique_ptr<Runtime>> make(Machine& machine);
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -39,17 +39,19 @@ class Runtime {
   world::Clock& clock() { return machine_.clock; }
   world::Network& network() { return network_; }
   engine::Process& process() { return process_; }
-  /// The rank's world over an endpoint that outlives it.
+  /// The world of a rank whose endpoint this is; lives as long as both.
   world::World world_of(world::Endpoint& endpoint);
 
  private:
   class Recorder;
+  explicit Runtime(Machine& machine);
   Machine& machine_;
   host::Doorbell callers_, progress_;
   transport::shm::Network network_;
   cpu::CpuDevice device_;
+  std::unique_ptr<Recorder> recorder_;
   engine::Process process_;
-  std::thread thread_;
+  host::ProgressThread thread_;
 };
 
 }  // namespace hocket::api

@@ -23,7 +23,7 @@ struct Config {
   std::shared_ptr<const Topology> topology;
   std::shared_ptr<const algo::Tuning> tuning;
   Duration op_timeout = kForever;  ///< an op's own deadline, from its start
-  std::uint16_t channels = 4;      ///< most of any plan; send / recv has the one above
+  std::uint16_t channels = 4;      ///< most of any plan, as agreed; send / recv has the one above
 };
 
 class Communicator final : private Mail {

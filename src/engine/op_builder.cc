@@ -55,15 +55,9 @@ Result<void> OpBuilder::add_work(const Call& call) {
   return kOk;
 }
 
-Result<Plan> OpBuilder::plan(Request request, const Algorithm* forced) const {
-  const Topology& topology = *config_.topology;
-  algo::Choice choice;
-  TRY(choice, algo::select(*config_.tuning, request, forced));
-  Plan plan = make_plan(*choice.algorithm, topology, request);
-  plan.channels = std::min<std::uint32_t>(choice.channels, config_.channels);
-  plan.pieces = choice.pieces;
-  plan.slice_bytes = choice.slice_bytes;
-  return plan;
+Result<Plan> OpBuilder::plan(const Request& request, const Algorithm* forced) const {
+  TRY(const algo::Choice choice, algo::select(*config_.tuning, request, forced));
+  return algo::plan_of(choice, *config_.topology, request);
 }
 
 /// The k-th send to oneself meets the k-th receive from oneself: the send becomes a local copy.

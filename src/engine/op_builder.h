@@ -18,7 +18,7 @@ class OpBuilder {
 
  private:
   Result<void> add_work(const Call& call);
-  Result<Plan> plan(Request request, const Algorithm* forced) const;
+  Result<Plan> plan(const Request& request, const Algorithm* forced) const;
   Result<void> pair_own_messages();
   void lay_out_lanes();
   void add_lane(std::uint32_t number, ChannelId channel);
