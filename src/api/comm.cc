@@ -14,12 +14,13 @@ namespace hocket::api {
 namespace {
 
 constexpr int kMostChannels = 64, kMostSlice = 1 << 30, kLeastSlice = 64;
+constexpr std::uint32_t kDefaultSlice = 128 << 10;  // stays in a core's second-level cache
 
 struct Settings {  ///< the options of a communicator over those of the environment
   Duration init_timeout, op_timeout;
   std::uint32_t ranks_per_node = 0, slice_bytes = 0;
   std::uint16_t channels = 0;
-  std::string algorithm;
+  std::string algorithm, origin;  ///< and who named it
 };
 
 Error refuse(const std::string& what) {
@@ -51,5 +52,99 @@ Result<hocket_options> read_options(const hocket_options* given) {
   return options;
 }
 
+/// The options over what the environment says.
+Result<Settings> settle(const CommArguments& arguments, const host::Config& config) {
+  TRY(const hocket_options options, read_options(arguments.options));
+  Settings settings{config.init_timeout, config.op_timeout,
+                    config.ranks_per_node, static_cast<std::uint32_t>(config.slice_bytes),
+                    static_cast<std::uint16_t>(config.channels), config.algorithm,
+                    "HOCKET_ALGO"};
+  if (options.init_timeout_ms) settings.init_timeout = milliseconds(options.init_timeout_ms);
+  if (options.op_timeout_ms) settings.op_timeout = milliseconds(options.op_timeout_ms);
+  if (options.ranks_per_node)
+    settings.ranks_per_node = static_cast<std::uint32_t>(options.ranks_per_node);
+  if (options.slice_bytes) settings.slice_bytes = static_cast<std::uint32_t>(options.slice_bytes);
+  if (options.channels) settings.channels = static_cast<std::uint16_t>(options.channels);
+  if (settings.slice_bytes == 0) settings.slice_bytes = kDefaultSlice;
+  if (options.algorithm == nullptr || *options.algorithm == 0) return settings;
+  settings.algorithm = options.algorithm;
+  settings.origin = "hocket_options.algorithm";
+  return settings;
+}
+
+Result<std::shared_ptr<const engine::Config>> configure(const Settings& settings,
+                                                        std::shared_ptr<const Topology> topology) {
+  algo::Agreed agreed;
+  agreed.topology = topology;
+  agreed.costs = host_costs();
+  agreed.channels = settings.channels;
+  agreed.slice_bytes = settings.slice_bytes;
+  if (!settings.algorithm.empty())
+    agreed.rules.push_back({.algorithm = settings.algorithm, .origin = settings.origin});
+  engine::Config config;
+  TRY(config.tuning, algo::Tuning::make(std::move(agreed)));
+  config.topology = std::move(topology);
+  config.op_timeout = settings.op_timeout;
+  config.channels = settings.channels;
+  return std::make_shared<const engine::Config>(std::move(config));
+}
+
+/// What all ranks must agree on beside what the meeting compares by itself.
+std::uint64_t agreement(const Settings& settings) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char c : settings.algorithm)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+Result<world::Join> make_join(const CommArguments& arguments, const Settings& settings,
+                              Instant now) {
+  if (arguments.id == nullptr) return refuse("id is null");
+  if (arguments.world < 1)
+    return refuse("world is " + std::to_string(arguments.world) + ", not 1 or more");
+  if (arguments.rank < 0 || arguments.rank >= arguments.world)
+    return refuse("rank " + std::to_string(arguments.rank) + " in a world of " +
+                  std::to_string(arguments.world));
+  world::Join join;
+  static_assert(sizeof(join.id) == sizeof(hocket_id));
+  std::memcpy(join.id.data(), arguments.id->bytes, sizeof(hocket_id));
+  join.rank = Rank{static_cast<std::uint32_t>(arguments.rank)};
+  join.world = static_cast<std::uint32_t>(arguments.world);
+  join.ranks_per_node = settings.ranks_per_node;
+  join.slice_bytes = settings.slice_bytes;
+  join.channels = settings.channels + 1u;  // send / recv has one of its own
+  join.agreement = agreement(settings);
+  join.deadline = now + settings.init_timeout;
+  return join;
+}
+
 }  // namespace
 }  // namespace hocket::api
+
+using hocket::api::Runtime;
+
+Result<std::unique_ptr<hocket_comm>> hocket_comm::create(
+    Runtime& runtime, const hocket::api::CommArguments& arguments) {
+  using namespace hocket::api;  // NOLINT: a C name, with everything else of it there
+  TRY(const Settings settings, settle(arguments, runtime.config()));
+  TRY(const hocket::world::Join join, make_join(arguments, settings, runtime.clock().now()));
+  TRY(std::unique_ptr<hocket::world::Endpoint> endpoint, runtime.network().join(join));
+  TRY(std::shared_ptr<const hocket::engine::Config> config,
+      configure(settings, endpoint->topology()));
+  auto comm = std::unique_ptr<hocket_comm>(std::make_unique<hocket_comm>(
+      Private{}, runtime, std::move(endpoint), std::move(config), join.rank));
+  return comm;
+}
+
+hocket_comm::hocket_comm(Private, Runtime& runtime,
+                         std::unique_ptr<hocket::world::Endpoint> endpoint,
+                         std::shared_ptr<const hocket::engine::Config> config, hocket::Rank me)
+    : runtime_(runtime), endpoint_(std::move(endpoint)) {
+  using hocket::engine::Communicator;
+  communicator_ = std::make_unique<Communicator>(
+      Communicator::Parts{runtime.world_of(*endpoint_), runtime.process().loop(),
+                          runtime.process(), std::move(config), me});
+  runtime.process().attach(*communicator_);
+}
+
+hocket_comm::~hocket_comm() { runtime_.process().detach(*communicator_); }

@@ -36,8 +36,14 @@ struct hocket_comm {
   hocket::Word requests;
 
  private:
-  hocket_comm(hocket::api::Runtime& runtime, std::unique_ptr<hocket::world::Endpoint> endpoint,
+  struct Private {};  // create() alone can name it
+
+ public:
+  hocket_comm(Private, hocket::api::Runtime& runtime,
+              std::unique_ptr<hocket::world::Endpoint> endpoint,
               std::shared_ptr<const hocket::engine::Config> config, hocket::Rank me);
+
+ private:
   hocket::api::Runtime& runtime_;
   std::unique_ptr<hocket::world::Endpoint> endpoint_;
   std::unique_ptr<hocket::engine::Communicator> communicator_;

@@ -27,6 +27,7 @@ struct Join {
   std::uint32_t ranks_per_node = 0;  ///< to pretend that nodes end every so many ranks; 0: do not
   std::uint64_t slice_bytes = 0;     ///< largest message that will be written
   std::uint32_t channels = 1;        ///< most channels of any plan, the send / recv one included
+  std::uint64_t agreement = 0;       ///< hash of all else that ranks must agree on
   Instant deadline = kNever;
 };
 
