@@ -9,6 +9,7 @@
 
 #include "api/call.h"
 #include "api/comm.h"
+#include "api/explain.h"
 #include "api/group.h"
 #include "api/process.h"
 #include "api/result_map.h"
@@ -229,12 +230,16 @@ hocket_result hocket_explain(hocket_comm* comm, hocket_collective collective, si
                              size_t* needed) {
   if (const Result<void> result = usable(comm); !result) return fail(result.error());
   if (text == nullptr && size > 0) return fail(Error(Code::invalid_argument, "text is null"));
-  Result<std::string> explained = explain(*comm, collective, count, type, op);
+  const Result<Request> request = make_request(collective, count, type, op);
+  if (!request) return fail(request.error());
+  const Result<std::string> explained =
+      explain(*comm->communicator().config().tuning, request.value());
   if (!explained) return fail(explained.error());
-  if (needed != nullptr) *needed = explained->size() + 1;
+  const std::string& whole = explained.value();
+  if (needed != nullptr) *needed = whole.size() + 1;
   if (size == 0) return HOCKET_SUCCESS;
-  const std::size_t written = std::min(size - 1, explained->size());
-  std::memcpy(text, explained->data(), written);
+  const std::size_t written = std::min(size - 1, whole.size());
+  std::memcpy(text, whole.data(), written);
   text[written] = 0;
   return HOCKET_SUCCESS;
 }

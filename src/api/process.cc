@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "host/log.h"
+
 namespace hocket::api {
 namespace {
 
@@ -22,8 +24,8 @@ struct Global {
 
 Global global;  // NOLINT: the one
 
-/// In the child of a fork: its parent's communicators are not its own. The runtime is left as it is,
-/// since its thread does not exist here.
+/// In the child of a fork: its parent's communicators are not its own. The runtime is left as it
+/// is, since its thread does not exist here.
 void after_fork() {
   if (global.users > 0) global.forked.store(1);
 }

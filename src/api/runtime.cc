@@ -30,8 +30,8 @@ Result<std::unique_ptr<Runtime>> Runtime::make(Machine& machine) {
 }
 
 world::World Runtime::world_of(world::Endpoint& endpoint) {
-  return {endpoint.fabric(), endpoint.membership(), device_,
-          machine_.clock,    *recorder_,            process_.arena()};
+  return {endpoint.fabric(), endpoint.membership(), device_, machine_.clock,
+          *recorder_,        process_.arena()};
 }
 
 }  // namespace hocket::api
