@@ -30,19 +30,24 @@ struct Range {
     const std::uint32_t at = first + i;
     return base + (at < size ? at : at - size);
   }
+  bool operator==(const Range&) const = default;
 };
 
 /// The one kind of step: send `out` to `to` while `in` arrives from `from`. Half of it may be
 /// missing (kNobody). to == from == me: a local step, `in` = `out`, or operand + `out` with a fold.
 /// A staged message waits at the receiver, who folds it or stores it where it likes; any other
-/// lands in `to`'s output at position `lands` of the same cycle, perhaps before `to` looks.
+/// lands in `to`'s output at position `lands` of the same cycle, perhaps before `to` looks. Both
+/// ends of a message of several blocks name the same positions of the same cycle; the two ends of
+/// a single block may differ where blocks are equally long (the user's, one per rank).
 struct Exchange {
   Rank to = kNobody, from = kNobody;
   Range out, in;            ///< in.buffer: output or scratch; of an arrival that lands: output
   std::uint32_t lands = 0;  ///< where out.first lands, a position like Range::first
   bool staged = false;      ///< of `out`; a signal is staged
   Fold fold = Fold::none;   ///< what becomes of the arrival; a fold needs a staged message
-  std::uint32_t after = 0;  ///< the send waits for the arrivals of all rounds below this one
+  /// The send waits for the arrivals and local steps of all rounds below this one; at most k.
+  std::uint32_t after = 0;
+  bool operator==(const Exchange&) const = default;
 };
 
 struct At {  ///< the point of view an algorithm is asked from
@@ -72,7 +77,8 @@ struct Algorithm {
   bool (*fits)(const Topology&) = nullptr;
   Shape (*shape)(const Topology&) = nullptr;
   Exchange (*round)(const At&, std::uint32_t k) = nullptr;
-  /// Ranks in series: 1 when all work at once, world - 1 for a chain. For the price.
+  /// Ranks in series: 1 when all work at once, world - 1 for a chain. It is the longest line of
+  /// messages of which each is its sender's first and waits for the one before. For the price.
   std::uint32_t (*depth)(const Topology&) = nullptr;
   bool scratch = false;  ///< needs scratch as long as the block space
   bool in_place = true;  ///< right when input and output share memory

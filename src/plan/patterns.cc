@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/patterns.h"
+
+namespace hocket {
+namespace {
+
+Range block(std::uint32_t b, std::uint32_t blocks, Buffer buffer) {
+  return {b, 1, 0, blocks, buffer};
+}
+
+Exchange local(const At& at, const Range& source, Buffer target, Fold fold) {
+  Exchange x;
+  x.to = x.from = at.me;
+  x.out = x.in = source;
+  x.in.buffer = target;
+  x.lands = source.first;
+  x.fold = fold;
+  return x;
+}
+
+}  // namespace
+
+// Round 0 saves the input, which the sums overwrite in place. Round 1 + r takes rank r's operand:
+// the first is stored, the others are added to what is there. Sends wait for nothing else; each
+// rank begins with its right-hand neighbour.
+namespace exchange_and_reduce {
+
+Shape shape(const Topology& topology) { return {1, 1 + topology.world()}; }
+
+Exchange round(const At& at, std::uint32_t k) {
+  const std::uint32_t world = at.topology.world(), me = at.me.value;
+  const bool saved = at.request.in_place;
+  const Range operand = block(0, 1, saved ? Buffer::scratch : Buffer::input);
+  if (k == 0) {
+    if (!saved) return {};
+    return local(at, block(0, 1, Buffer::input), Buffer::scratch, Fold::none);
+  }
+  const std::uint32_t rank = k - 1;
+  const Fold fold = rank == 0 ? Fold::none : Fold::output;
+  if (rank == me) return local(at, operand, Buffer::output, fold);
+  const std::uint32_t distance = rank < me ? rank + 1 : rank;  // 1 .. world - 1, each once
+  Exchange x;
+  x.to = Rank{(me + distance) % world};
+  x.from = Rank{rank};
+  x.out = operand;
+  x.in = block(0, 1, Buffer::output);
+  x.staged = true;
+  x.fold = fold;
+  x.after = saved ? 1 : 0;
+  return x;
+}
+
+}  // namespace exchange_and_reduce
+
+namespace push_to_all {
+
+Shape shape(const Topology& topology) { return {topology.world(), topology.world()}; }
+
+Exchange round(const At& at, std::uint32_t k) {
+  const std::uint32_t world = at.topology.world(), me = at.me.value;
+  const Range own = block(me, world, Buffer::input);
+  if (k == 0) return local(at, own, Buffer::output, Fold::none);
+  const std::uint32_t from = (me + world - k) % world;
+  Exchange x;
+  x.to = Rank{(me + k) % world};
+  x.from = Rank{from};
+  x.out = own;
+  x.in = block(from, world, Buffer::output);
+  x.lands = me;
+  return x;
+}
+
+}  // namespace push_to_all
+
+namespace push_reduce_push {
+
+Shape shape(const Topology& topology) {
+  const std::uint32_t world = topology.world();
+  return {world, world == 1 ? 1 : 2 * (world - 1)};
+}
+
+Exchange round(const At& at, std::uint32_t k) {
+  const std::uint32_t world = at.topology.world(), me = at.me.value;
+  if (world == 1) return local(at, block(0, 1, Buffer::input), Buffer::output, Fold::none);
+  const bool reduces = k < world - 1;
+  const std::uint32_t distance = reduces ? k + 1 : k + 2 - world;
+  const std::uint32_t to = (me + distance) % world, from = (me + world - distance) % world;
+  Exchange x;
+  x.to = Rank{to};
+  x.from = Rank{from};
+  if (reduces) {
+    x.out = block(to, world, Buffer::input);
+    x.in = block(me, world, Buffer::output);
+    x.lands = to;
+    x.staged = true;
+    x.fold = k == 0 ? Fold::input : Fold::output;
+  } else {
+    x.out = block(me, world, Buffer::output);
+    x.in = block(from, world, Buffer::output);
+    x.lands = me;
+    x.after = world - 1;
+  }
+  return x;
+}
+
+}  // namespace push_reduce_push
+
+namespace {
+
+constexpr Expansion kExpansions[] = {
+    // in the order of Pattern, from its second
+    {Collective::all_reduce, FoldOrder::ranks, exchange_and_reduce::shape,
+     exchange_and_reduce::round},
+    {Collective::all_gather, FoldOrder::rounds, push_to_all::shape, push_to_all::round},
+    {Collective::all_reduce, FoldOrder::rounds, push_reduce_push::shape, push_reduce_push::round},
+};
+
+}  // namespace
+
+const Expansion* expansion(Pattern pattern) {
+  return pattern == Pattern::none ? nullptr : &kExpansions[static_cast<std::size_t>(pattern) - 1];
+}
+
+const char* name_of(Pattern pattern) {
+  constexpr const char* kNames[] = {"none", "exchange_and_reduce", "push_to_all",
+                                    "push_reduce_push"};
+  return kNames[static_cast<std::size_t>(pattern)];
+}
+
+}  // namespace hocket

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The canonical expansion of each pattern: the rounds that a row which names the pattern must
+// equal, exchange for exchange. The stream executor has a kernel per pattern; everybody else sees
+// rounds.
+//
+//   exchange_and_reduce  all_reduce of few bytes: everybody sends all to all and adds everything,
+//                        in rank order, so that all agree bit for bit
+//   push_to_all          all_gather: everybody sends its block to all
+//   push_reduce_push     all_reduce: everybody sends each owner its part, owners add and send the
+//                        sums to all
+//
+// Threads: pure functions.
+#pragma once
+#include <cstdint>
+
+#include "plan/plan.h"
+
+namespace hocket {
+
+struct Expansion {
+  Collective collective;
+  FoldOrder fold_order;
+  Shape (*shape)(const Topology&);
+  Exchange (*round)(const At&, std::uint32_t k);
+};
+
+/// Null for Pattern::none.
+const Expansion* expansion(Pattern pattern);
+const char* name_of(Pattern pattern);
+
+namespace exchange_and_reduce {
+Shape shape(const Topology& topology);
+Exchange round(const At& at, std::uint32_t k);
+}  // namespace exchange_and_reduce
+
+namespace push_to_all {
+Shape shape(const Topology& topology);
+Exchange round(const At& at, std::uint32_t k);
+}  // namespace push_to_all
+
+namespace push_reduce_push {
+Shape shape(const Topology& topology);
+Exchange round(const At& at, std::uint32_t k);
+}  // namespace push_reduce_push
+
+}  // namespace hocket
