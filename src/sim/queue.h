@@ -23,13 +23,21 @@ enum class Kind : std::uint8_t {
   turn,        ///< `rank` starts, or hears of a failure, or crashes: `from` says which
 };
 
+/// Whom an event is about.
+struct Whom {
+  Rank rank;
+  ChannelId channel{0};
+  Rank from{0};
+};
+
 /// A value without pointers, so that ties have an order that every build agrees on.
 class Event {
  public:
   Event() = default;
-  Event(Picoseconds time, Kind kind, Rank rank, ChannelId channel, Rank from = Rank{0})
+  Event(Picoseconds time, Kind kind, const Whom& whom)
       : key_(time * 4 + static_cast<std::uint64_t>(kind)),
-        who_(std::uint64_t{from.value} << 40 | std::uint64_t{rank.value} << 16 | channel.value) {}
+        who_(std::uint64_t{whom.from.value} << 40 | std::uint64_t{whom.rank.value} << 16 |
+             whom.channel.value) {}
 
   Picoseconds time() const { return key_ / 4; }
   Kind kind() const { return static_cast<Kind>(key_ % 4); }

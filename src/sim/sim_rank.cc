@@ -89,7 +89,7 @@ void SimRank::unpark(Waiter& waiter) {
   const auto is_it = [&](const Waiter& w) { return &w == &waiter; };
   unlink(mine ? &mine_ : &rank(waiter.peer).writers_, is_it);
   if (std::exchange(waiter.link, nullptr) == nullptr) return;
-  state_.queue.erase(node_, Event(0, receives ? Kind::receive : Kind::send, me_, waiter.channel));
+  state_.queue.erase(node_, Event(0, receives ? Kind::receive : Kind::send, {me_, waiter.channel}));
 }
 
 void SimRank::schedule(Waiter& waiter, Picoseconds time) {
@@ -100,7 +100,7 @@ void SimRank::schedule(Waiter& waiter, Picoseconds time) {
 void SimRank::mark(Waiter& waiter, Picoseconds time) {
   waiter.link = &state_;
   const Kind kind = waiter.port == Port::arrival ? Kind::receive : Kind::send;
-  state_.queue.push(node_, Event(time, kind, me_, waiter.channel));
+  state_.queue.push(node_, Event(time, kind, {me_, waiter.channel}));
 }
 
 void SimRank::wake(ChannelId channel, bool sender) {
@@ -135,7 +135,8 @@ Result<void> SimRank::write(Waiter& waiter, const world::Message& written) {
   port = leaves + link_cost.time(bytes);
   const Picoseconds late = state_.jitter > 0 ? state_.random.below(state_.jitter + 1) : 0;
   const Picoseconds first_byte = leaves + link_cost.alpha + late;
-  state_.queue.push(peer.node_, Event(first_byte, Kind::first_byte, peer.me_, waiter.channel, me_));
+  state_.queue.push(peer.node_,
+                    Event(first_byte, Kind::first_byte, {peer.me_, waiter.channel, me_}));
   return kOk;
 }
 

@@ -64,7 +64,7 @@ class SimRank final : public world::Fabric, public world::Device, public world::
     Stage stage = Stage::under_way;
     bool lands = false;
     std::uint32_t bytes = 0;
-    Picoseconds time = 0;                  // of arrival; once taken, when its credit is back
+    Picoseconds time = 0;                    // of arrival; once taken, when its credit is back
     std::unique_ptr<std::byte[]> payload{};  // null: elided, empty, or where it belongs already
   };
 

@@ -30,7 +30,7 @@ struct Options {
 enum class Turn : std::uint8_t { start, look, crash, found_dead };
 
 inline Event turn_event(Picoseconds time, Rank rank, Turn what) {
-  return Event(time, Kind::turn, rank, ChannelId{0}, Rank{static_cast<std::uint32_t>(what)});
+  return Event(time, Kind::turn, {rank, ChannelId{0}, Rank{static_cast<std::uint32_t>(what)}});
 }
 
 struct State {
