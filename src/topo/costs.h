@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What links and folds cost: the alpha, beta, gamma of every price and of the simulator, in integer
-// picoseconds. The link model that both share (DESIGN: one recurrence, one event queue):
+// picoseconds. The link model that both share:
 //
-//   A rank has one outgoing and one incoming port per link class. Handing a message over costs the
-//   sender `message` of its CPU. The message then leaves when the outgoing port is free and holds
-//   it for time(bytes); its first byte reaches the receiver's port alpha after it left; it holds
-//   that port for time(bytes), in order of first bytes; its end there is its arrival. Taking it
-//   costs the receiver `message` of its CPU, and a fold gamma per byte of its compute. Credits and
-//   board entries travel alpha.
+//   CPU. A rank's engine runs in bursts, one at a time. An event starts one as soon as the CPU is
+//   free: the rank enters, a message has arrived, a credit or an entry has come, a fold is done.
+//   Events are served in order of time, at one instant a sender's before a receiver's. A burst sees
+//   the world as it was at its event, and goes on until all that event allows is under way; each
+//   message it hands over or takes costs `message`, one after another.
+//   Ports. A rank has one outgoing and one incoming port per link class. A message leaves when it
+//   was handed over and the outgoing port is free, and holds it for time(bytes); its first byte
+//   reaches the receiver's port alpha after it left; it holds that port for time(bytes), in order
+//   of first bytes (at one instant by sender); its end there is its arrival. Compute. A fold, a
+//   local copy or a division costs gamma per byte, in order of request; so does, of the CPU,
+//   storing a staged message. Credits and board entries travel alpha.
 #pragma once
 #include <cstdint>
 
@@ -30,7 +35,7 @@ struct LinkCost {
 struct Costs {
   LinkCost link[kLinkClasses] = {{1'500'000, 1000.0 / 450}, {5'000'000, 1000.0 / 25}};
   double fold_ps_per_byte = 1000.0 / 1500;
-  Picoseconds message = 0;    ///< CPU time of handing over, and of taking, a message
+  Picoseconds message = 0;    ///< CPU time of handing over a message, and of taking one
   std::uint32_t credits = 8;  ///< messages in flight per (from, to, channel)
 
   const LinkCost& of(LinkClass c) const { return link[static_cast<std::uint32_t>(c)]; }

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/recurrence.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hocket::internal {
+namespace {
+
+constexpr std::uint32_t number_of(LinkClass link) { return static_cast<std::uint32_t>(link); }
+
+/// avg divides floats before the rounds and integers after them, in the whole buffer each time
+/// (engine/work.h); all other ops divide nothing.
+bool averages(const Plan& plan) {
+  const Collective collective = plan.request.collective;
+  const bool reduces = collective == Collective::all_reduce || collective == Collective::reduce ||
+                       collective == Collective::reduce_scatter;
+  return reduces && plan.request.op == ReduceOp::avg && plan.topology->world() > 1;
+}
+
+}  // namespace
+
+Recurrence::Recurrence(const Plan& plan, const Costs& costs, const Followed& followed)
+    : plan_(plan), costs_(costs), followed_(followed), servers_(followed.period) {
+  lanes_.reserve(std::size_t{followed.period} * plan.channels);
+  for (std::uint32_t rank = 0; rank < followed.period; ++rank)
+    for (std::uint32_t channel = 0; channel < plan.channels; ++channel) {
+      Lane& lane = lanes_.emplace_back(Lane{rank, channel, cursor(channel), cursor(channel)});
+      settle(lane, lane.out, true);
+      settle(lane, lane.in, false);
+    }
+}
+
+Moment Recurrence::run() {
+  for (std::uint32_t rank = 0; rank < followed_.period; ++rank) start(rank);
+  while (!events_.empty()) {
+    std::pop_heap(events_.begin(), events_.end());
+    const Event event = events_.back();
+    events_.pop_back();
+    const auto kind = static_cast<Kind>(event.key % 4);
+    if (kind == Kind::first_byte) {
+      reach_port(event.index);
+      continue;
+    }
+    Lane& lane = lanes_[event.index];
+    Moment& cpu = servers_[lane.rank].cpu;
+    cpu = later(cpu, kind == Kind::send ? lane.send_at : lane.receive_at);
+    kind == Kind::send ? send(lane, event.key / 4) : receive(lane, event.key / 4);
+  }
+  Moment end;
+  for (std::uint32_t rank = 0; rank < followed_.period; ++rank) end = later(end, finish(rank));
+  return end;
+}
+
+bool Recurrence::complete() const {
+  return std::all_of(lanes_.begin(), lanes_.end(),
+                     [this](const Lane& lane) { return !more(lane.out) && !more(lane.in); });
+}
+
+Recurrence::Cursor Recurrence::cursor(std::uint32_t channel) const {
+  return {Exchange{}, Slices(plan_, 0, Range{}), channel};
+}
+
+void Recurrence::next(Lane& lane, Cursor& at) const {
+  if (++at.round == followed_.rounds) {
+    at.base += std::exchange(at.round, 0);
+    at.piece += plan_.channels;
+  }
+  settle(lane, at, &at == &lane.out);
+}
+
+void Recurrence::settle(const Lane& lane, Cursor& at, bool out) const {
+  if (!more(at)) return;
+  const ChannelId channel{static_cast<std::uint16_t>(lane.channel)};
+  const std::uint64_t round = std::uint64_t{at.round} * plan_.shape.rounds / followed_.rounds;
+  at.exchange = plan_.round(Rank{lane.rank}, channel, static_cast<std::uint32_t>(round));
+  at.slices = Slices(plan_, at.piece, out ? at.exchange.out : at.exchange.in);
+}
+
+/// How many rounds must have been received before this one may be sent; of the plan's rounds below
+/// `after`, those that are followed.
+std::uint32_t Recurrence::needs(const Cursor& at) const {
+  if (at.exchange.after == 0) return 0;
+  const std::uint64_t spread = std::uint64_t{at.exchange.after} * followed_.rounds;
+  const std::uint64_t after = (spread + plan_.shape.rounds - 1) / plan_.shape.rounds;
+  return at.base + static_cast<std::uint32_t>(after);
+}
+
+void Recurrence::start(std::uint32_t rank) {
+  Server& server = servers_[rank];
+  if (averages(plan_) && is_float(plan_.request.type)) {
+    server.compute = Moment().plus(&Moment::gamma, costs_.fold(plan_.total_bytes()));
+    server.cpu = server.compute;
+  }
+  const Picoseconds now = server.cpu.at;
+  for (std::uint32_t channel = 0; channel < plan_.channels; ++channel) {
+    Lane& lane = lanes_[std::size_t{rank} * plan_.channels + channel];
+    send(lane, now);
+    receive(lane, now);
+  }
+}
+
+/// A rank has done its part when it has taken all, and all it sent has left.
+Moment Recurrence::finish(std::uint32_t rank) const {
+  const Server& server = servers_[rank];
+  Moment end = later(server.cpu, server.compute);
+  for (const Moment& port : server.egress) end = later(end, port);
+  const Request& request = plan_.request;
+  const bool has_output = request.collective != Collective::reduce || request.root.value == rank;
+  if (!averages(plan_) || is_float(request.type) || !has_output) return end;
+  const bool one = request.collective == Collective::reduce_scatter;
+  const std::uint64_t bytes = one ? request.count * size_of(request.type) : plan_.total_bytes();
+  return end.plus(&Moment::gamma, costs_.fold(bytes));
+}
+
+void Recurrence::send(Lane& lane, Picoseconds now) {
+  const Rank me{lane.rank};
+  lane.sender_waits = false;
+  for (; more(lane.out); next(lane, lane.out)) {
+    const Exchange& x = lane.out.exchange;
+    if (x.to == kNobody || x.to == me) continue;
+    if (lane.received < needs(lane.out)) {
+      lane.sender_waits = true;
+      return;
+    }
+    const LinkClass link = plan_.topology->between(me, x.to);
+    const Picoseconds entry = x.staged ? 0 : costs_.of(link).alpha;  // when that of `to` is known
+    if (now < entry && lane.out.slices.more()) {
+      lane.send_at = Moment().plus(&Moment::alpha, entry);
+      return push(Kind::send, entry, lane.rank, static_cast<std::uint32_t>(&lane - &lanes_[0]));
+    }
+    std::uint32_t slices = 0;
+    for (; lane.out.slices.more(); lane.out.slices.next(), ++slices)
+      hand_over(lane, lane.out, link);
+    most_slices_ = std::max(most_slices_, slices);
+  }
+}
+
+void Recurrence::hand_over(Lane& lane, const Cursor& at, LinkClass link) {
+  Server& server = servers_[lane.rank];
+  const LinkCost& cost = costs_.of(link);
+  server.cpu = server.cpu.plus(&Moment::cpu, costs_.message);
+  Moment& port = server.egress[number_of(link)];
+  const Moment leaves = later(server.cpu, port);
+  const std::uint64_t bytes = at.slices.size();
+  port = leaves.plus(&Moment::beta, cost.time(bytes));
+
+  // `to` is followed as rank `to % period`, who hears it from the rank as far before itself.
+  const std::uint32_t world = plan_.topology->world();
+  const std::uint32_t to = at.exchange.to.value, heard = to % followed_.period;
+  const std::uint32_t turned = to - heard;
+  const Rank from{lane.rank >= turned ? lane.rank - turned : lane.rank + world - turned};
+  const Message message{heard * plan_.channels + lane.channel, from, link, bytes,
+                        leaves.plus(&Moment::alpha, cost.alpha)};
+  std::uint32_t index = static_cast<std::uint32_t>(messages_.size());
+  if (free_.empty()) {
+    messages_.push_back(message);
+  } else {
+    index = free_.back();
+    free_.pop_back();
+    messages_[index] = message;
+  }
+  push(Kind::first_byte, message.first_byte.at, from.value, index);
+}
+
+void Recurrence::reach_port(std::uint32_t index) {
+  const Message message = messages_[index];
+  free_.push_back(index);
+  Lane& lane = lanes_[message.lane];
+  Server& server = servers_[lane.rank];
+  const std::uint32_t link = number_of(message.link);
+  const Picoseconds first_byte = message.first_byte.at;
+  tied_ |= std::exchange(server.newest[link], first_byte) == first_byte;
+
+  Moment& port = server.ingress[link];
+  port = later(message.first_byte, port)
+             .plus(&Moment::beta, costs_.of(message.link).time(message.bytes));
+  lane.arrivals.push_back({message.from, port});
+  if (!lane.receiver_waits || lane.in.exchange.from != message.from) return;
+  lane.receiver_waits = false;
+  lane.receive_at = port;
+  push(Kind::receive, port.at, lane.rank, message.lane);
+}
+
+void Recurrence::receive(Lane& lane, Picoseconds now) {
+  if (std::exchange(lane.folding, false)) lane.in.slices.next();
+  for (; more(lane.in); next(lane, lane.in)) {
+    const bool receives = lane.in.exchange.from != kNobody;
+    for (; receives && lane.in.slices.more(); lane.in.slices.next())
+      if (!take(lane, now)) return;
+    ++lane.received;
+    if (lane.sender_waits) send(lane, now);
+  }
+}
+
+/// One slice: true when it is taken, and folded or stored.
+bool Recurrence::take(Lane& lane, Picoseconds now) {
+  const Exchange& x = lane.in.exchange;
+  const std::uint64_t bytes = lane.in.slices.size();
+  if (x.from.value == lane.rank)
+    return (x.fold == Fold::none && plan_.request.in_place) || compute(lane, bytes);
+
+  const auto arrival = std::find_if(lane.arrivals.begin(), lane.arrivals.end(),
+                                    [&](const Arrival& a) { return a.from == x.from; });
+  if (arrival == lane.arrivals.end()) {
+    lane.receiver_waits = true;
+    return false;
+  }
+  if (arrival->at.at > now) {
+    lane.receive_at = arrival->at;
+    push(Kind::receive, arrival->at.at, lane.rank, static_cast<std::uint32_t>(&lane - &lanes_[0]));
+    return false;
+  }
+  lane.arrivals.erase(arrival);
+  Moment& cpu = servers_[lane.rank].cpu;
+  cpu = cpu.plus(&Moment::cpu, costs_.message);
+  if (x.fold != Fold::none) return compute(lane, bytes);
+  if (x.staged) cpu = cpu.plus(&Moment::gamma, costs_.fold(bytes));
+  return true;
+}
+
+/// True when it took no time.
+bool Recurrence::compute(Lane& lane, std::uint64_t bytes) {
+  Server& server = servers_[lane.rank];
+  server.compute = later(server.cpu, server.compute).plus(&Moment::gamma, costs_.fold(bytes));
+  if (server.compute.at == server.cpu.at) return true;
+  lane.folding = true;
+  lane.receive_at = server.compute;
+  push(Kind::receive, server.compute.at, lane.rank, static_cast<std::uint32_t>(&lane - &lanes_[0]));
+  return false;
+}
+
+void Recurrence::push(Kind kind, Picoseconds time, std::uint64_t tie, std::uint32_t index) {
+  events_.push_back({time * 4 + static_cast<std::uint64_t>(kind), tie, index});
+  std::push_heap(events_.begin(), events_.end());
+}
+
+}  // namespace hocket::internal

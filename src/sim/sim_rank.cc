@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/sim_rank.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+
+namespace hocket::sim {
+namespace {
+
+using world::Port;
+using world::Waiter;
+
+constexpr std::uint32_t number_of(LinkClass link) { return static_cast<std::uint32_t>(link); }
+
+/// A waiter is in one list at a time; `link` tells those whose event is in the queue.
+bool scheduled(const Waiter& waiter) { return waiter.link != nullptr; }
+
+void link_to(Waiter*& list, Waiter& waiter) { waiter.next = std::exchange(list, &waiter); }
+
+template <class Wanted>
+Waiter* unlink(Waiter** list, Wanted&& wanted) {
+  for (Waiter** at = list; *at != nullptr; at = &(*at)->next)
+    if (wanted(**at)) return std::exchange(*at, (*at)->next);
+  return nullptr;
+}
+
+}  // namespace
+
+// ---- Fabric: entering and waiting
+
+Result<void> SimRank::enter(const world::Entry& entry) {
+  if (state_.board.crashed(me_)) return lost(me_);
+  state_.board.enter(me_, entry.op);
+  output_ = entry.output.data;
+  entered_at_ = cpu();
+  for (Waiter** at = &writers_; *at != nullptr;) {
+    Waiter& writer = **at;
+    if (writer.port == Port::landing && state_.board.entered(writer.owner) <= entry.op) {
+      *at = writer.next;
+      SimRank& owner = rank(writer.owner);
+      owner.schedule(writer, entered_at_ + cost(owner).alpha);
+    } else {
+      at = &writer.next;
+    }
+  }
+  return kOk;
+}
+
+bool SimRank::ready(Waiter& waiter) {
+  if (waiter.port == Port::drained)
+    return std::max(egress_[0], egress_[1]) <= state_.now;  // sent in order: all before has left
+  if (state_.board.known_dead(waiter.peer)) return true;
+  if (waiter.port == Port::arrival) return arrived(waiter) != nullptr;
+  SimRank& peer = rank(waiter.peer);
+  if (waiter.port == Port::landing && !knows_entry(peer)) return false;
+  return peer.held(me_, waiter.channel) < state_.costs.credits;
+}
+
+void SimRank::park(Waiter& waiter) {
+  waiter.parked = true;
+  waiter.link = nullptr;
+  if (waiter.port == Port::drained)
+    return schedule(waiter, std::max({egress_[0], egress_[1], state_.now}));
+  if (waiter.port != Port::arrival) return park_writer(waiter);
+  const Message* const message = oldest(waiter.peer, waiter.channel, Stage::arrived);
+  if (message != nullptr) return schedule(waiter, message->time);
+  link_to(mine_, waiter);
+}
+
+void SimRank::park_writer(Waiter& waiter) {
+  SimRank& peer = rank(waiter.peer);
+  if (waiter.port == Port::landing && !knows_entry(peer)) {
+    if (state_.board.entered(peer.me_) < state_.board.entered(me_))
+      return link_to(peer.writers_, waiter);
+    return schedule(waiter, peer.entered_at_ + cost(peer).alpha);
+  }
+  const Picoseconds back = peer.credit_back(me_, waiter.channel);
+  back > 0 ? schedule(waiter, back) : link_to(peer.writers_, waiter);
+}
+
+void SimRank::unpark(Waiter& waiter) {
+  if (!std::exchange(waiter.parked, false)) return;
+  const bool receives = waiter.port == Port::arrival;
+  const bool mine = scheduled(waiter) || receives;
+  const auto is_it = [&](const Waiter& w) { return &w == &waiter; };
+  unlink(mine ? &mine_ : &rank(waiter.peer).writers_, is_it);
+  if (std::exchange(waiter.link, nullptr) == nullptr) return;
+  state_.queue.erase(node_, Event(0, receives ? Kind::receive : Kind::send, {me_, waiter.channel}));
+}
+
+void SimRank::schedule(Waiter& waiter, Picoseconds time) {
+  link_to(mine_, waiter);
+  mark(waiter, time);
+}
+
+void SimRank::mark(Waiter& waiter, Picoseconds time) {
+  waiter.link = &state_;
+  const Kind kind = waiter.port == Port::arrival ? Kind::receive : Kind::send;
+  state_.queue.push(node_, Event(time, kind, {me_, waiter.channel}));
+}
+
+void SimRank::wake(ChannelId channel, bool sender) {
+  Waiter* const waiter = unlink(&mine_, [&](const Waiter& w) {
+    return scheduled(w) && w.channel == channel && (w.port != Port::arrival) == sender;
+  });
+  CHECK(waiter != nullptr, "an event without its waiter");
+  waiter->link = nullptr;
+  const bool writes = waiter->port == Port::staged || waiter->port == Port::landing;
+  if (writes && !ready(*waiter)) return park_writer(*waiter);  // had two things to wait for
+  waiter->parked = false;
+  waiter->handle.resume();
+}
+
+// ---- Fabric: messages
+
+Result<void> SimRank::write(Waiter& waiter, const world::Message& written) {
+  SimRank& peer = rank(waiter.peer);
+  if (state_.board.known_dead(peer.me_)) return lost(peer.me_);
+  const LinkCost& link_cost = cost(peer);
+  const std::uint64_t bytes = written.source.size;
+  CHECK(bytes <= UINT32_MAX, "a message of 4 GiB or more");
+  Message& message = peer.mail_.emplace_back(
+      Message{me_, waiter.channel, Stage::under_way, waiter.port == Port::landing});
+  message.bytes = static_cast<std::uint32_t>(bytes);
+  if (written.source.data != nullptr && bytes > 0) peer.carry(message, written);
+  ++state_.messages;
+
+  spend(state_.costs.message);
+  Picoseconds& port = egress_[number_of(link(peer))];
+  const Picoseconds leaves = std::max(cpu_, port);
+  port = leaves + link_cost.time(bytes);
+  const Picoseconds late = state_.jitter > 0 ? state_.random.below(state_.jitter + 1) : 0;
+  const Picoseconds first_byte = leaves + link_cost.alpha + late;
+  state_.queue.push(peer.node_,
+                    Event(first_byte, Kind::first_byte, {peer.me_, waiter.channel, me_}));
+  return kOk;
+}
+
+/// Bytes are copied when they are written: the source is ready then, and may change once it has
+/// left. Every other landing appears in the output at once, the rest when the receiver takes it:
+/// both are legal, and the plan's proof says that nobody can tell.
+void SimRank::carry(Message& message, const world::Message& written) const {
+  std::byte* target = output_ + written.lands;
+  if (!message.lands || state_.messages % 2 == 0) {
+    message.payload = std::make_unique_for_overwrite<std::byte[]>(message.bytes);
+    target = message.payload.get();
+  }
+  std::memcpy(target, written.source.data, message.bytes);
+}
+
+void SimRank::first_byte(Rank from, ChannelId channel) {
+  Message* const message = oldest(from, channel, Stage::under_way);
+  CHECK(message != nullptr, "a first byte without its message");
+  const SimRank& peer = rank(from);
+  Picoseconds& port = ingress_[number_of(link(peer))];
+  port = std::max(port, state_.now) + cost(peer).time(message->bytes);
+  message->time = port;
+  message->stage = Stage::arrived;
+  state_.note(port * 31 + (std::uint64_t{from.value} << 20) + me_.value);
+  for (Waiter* waiter = mine_; waiter != nullptr; waiter = waiter->next)
+    if (waiter->port == Port::arrival && waiter->peer == from && waiter->channel == channel)
+      return scheduled(*waiter) ? void() : mark(*waiter, port);
+}
+
+Result<SimRank::Message*> SimRank::take(const Waiter& waiter, std::uint64_t size) {
+  Message* const message = arrived(waiter);
+  if (message == nullptr) {
+    CHECK(state_.board.known_dead(waiter.peer), "took a message before it had arrived");
+    return lost(waiter.peer);
+  }
+  if (message->bytes != size)
+    return Error(Code::mismatch, "a message of " + std::to_string(message->bytes) +
+                                     " bytes arrived where " + std::to_string(size) +
+                                     " were expected")
+        .about_peer(waiter.peer);
+  spend(state_.costs.message);
+  return message;
+}
+
+Result<ConstBytes> SimRank::front(Waiter& waiter, std::uint64_t size) {
+  TRY(const Message* const message, take(waiter, size));
+  return ConstBytes{message->payload.get(), size};
+}
+
+Result<void> SimRank::land(Waiter& waiter, Bytes target) {
+  TRY(const Message* const message, take(waiter, target.size));
+  if (!message->lands) spend(state_.costs.fold(target.size));
+  if (message->payload != nullptr && target.data != nullptr)
+    std::memcpy(target.data, message->payload.get(), target.size);
+  return kOk;
+}
+
+void SimRank::pop(Waiter& waiter) {
+  Message* const message = arrived(waiter);
+  CHECK(message != nullptr, "popped a message that has not arrived");
+  const Rank from = waiter.peer;
+  SimRank& peer = rank(from);
+  message->stage = Stage::taken;
+  message->time = cpu() + cost(peer).alpha;
+  message->payload.reset();
+  Waiter* const writer = unlink(
+      &writers_, [&](const Waiter& w) { return w.owner == from && w.channel == waiter.channel; });
+  if (writer != nullptr) peer.schedule(*writer, message->time);
+}
+
+// ---- mail
+
+SimRank& SimRank::rank(Rank rank) const { return state_.ranks[rank.value]; }
+
+Error SimRank::lost(Rank peer) {
+  return Error(Code::peer_lost, "the rank crashed").about_peer(peer);
+}
+
+/// The oldest message of a link that is not taken, if it is in that stage.
+SimRank::Message* SimRank::oldest(Rank from, ChannelId channel, Stage stage) {
+  for (Message& m : mail_)
+    if (m.from == from && m.channel == channel) {
+      if (m.stage == stage) return &m;
+      if (m.stage < stage) return nullptr;
+    }
+  return nullptr;
+}
+
+/// The message that the receiver may take now.
+SimRank::Message* SimRank::arrived(const Waiter& waiter) {
+  Message* const message = oldest(waiter.peer, waiter.channel, Stage::arrived);
+  return message != nullptr && message->time <= state_.now ? message : nullptr;
+}
+
+/// This rank, as a writer, knows that the peer has entered the op that this rank is in.
+bool SimRank::knows_entry(const SimRank& peer) const {
+  const OpSeq mine = state_.board.entered(me_), theirs = state_.board.entered(peer.me_);
+  if (theirs != mine) return theirs > mine;
+  return peer.entered_at_ + cost(peer).alpha <= state_.now;
+}
+
+/// Messages of a link whose credit is not back. Forgets, in passing, all those whose credit is.
+std::uint32_t SimRank::held(Rank from, ChannelId channel) {
+  std::uint32_t count = 0;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < mail_.size(); ++i) {
+    Message& m = mail_[i];
+    if (m.stage == Stage::taken && m.time <= state_.now) continue;
+    count += m.from == from && m.channel == channel;
+    if (kept != i) mail_[kept] = std::move(m);
+    ++kept;
+  }
+  mail_.erase(mail_.begin() + static_cast<std::ptrdiff_t>(kept), mail_.end());
+  return count;
+}
+
+/// When the next credit of a link comes back; 0: not known yet.
+Picoseconds SimRank::credit_back(Rank from, ChannelId channel) const {
+  for (const Message& m : mail_)
+    if (m.from == from && m.channel == channel) return m.stage == Stage::taken ? m.time : 0;
+  return 0;
+}
+
+// ---- Device
+
+bool SimRank::fold(Waiter& waiter, const world::Fold& fold) {
+  if (fold.target.data != nullptr)
+    CHECK(state_.bytes->fold(waiter, fold), "the device of a simulated world works at once");
+  return compute(waiter, fold.target.size);
+}
+
+bool SimRank::copy(Waiter& waiter, Bytes target, ConstBytes source) {
+  if (target.data != nullptr) {
+    if (target.data == source.data) return true;
+    CHECK(state_.bytes->copy(waiter, target, source), "as above");
+  }
+  return compute(waiter, target.size);
+}
+
+bool SimRank::scale(Waiter& waiter, const world::Scale& scale) {
+  if (scale.target.data != nullptr) CHECK(state_.bytes->scale(waiter, scale), "as above");
+  return compute(waiter, scale.target.size);
+}
+
+bool SimRank::compute(Waiter& waiter, std::uint64_t bytes) {
+  compute_ = std::max(compute_, cpu()) + state_.costs.fold(bytes);
+  if (compute_ == cpu()) return true;
+  schedule(waiter, compute_);
+  return false;
+}
+
+Result<Bytes> SimRank::allocate(std::uint64_t bytes) {
+  if (state_.bytes != nullptr) return state_.bytes->allocate(bytes);
+  return Bytes{nullptr, bytes};
+}
+
+void SimRank::free(Bytes memory) {
+  if (state_.bytes != nullptr) state_.bytes->free(memory);
+}
+
+// ---- Membership
+
+world::Failure SimRank::fail(const world::Failure& mine) {
+  if (state_.board.crashed(me_)) return own_crash();
+  if (state_.board.publish(mine, cpu())) state_.spread_news();
+  return *state_.board.failure();
+}
+
+std::optional<world::Failure> SimRank::failure() {
+  if (state_.board.crashed(me_)) return own_crash();
+  const std::optional<world::Failure>& first = state_.board.failure();
+  if (first && (first->reporter == me_ || state_.news_at() <= state_.now)) return first;
+  return std::nullopt;
+}
+
+world::Failure SimRank::own_crash() const {
+  return {Code::peer_lost, me_, me_, state_.board.entered(me_)};
+}
+
+}  // namespace hocket::sim

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// One simulated rank: its fabric, its device and what it knows of the others, under the link model
+// of topo/costs.h. Messages stand in the receiver's mail from the moment they are written until
+// their credit is back at the sender, in one stretch of memory that both ends look through: at
+// 131,072 ranks the limit is cache misses, and a link object per pair would be 9 million objects.
+//
+// Whatever a rank does takes place at its own pace, `cpu`, which runs ahead of the event that it is
+// in; what it sees is the world as of that event.
+// Threads: one. Ownership: of payloads under way. Failure: a link to a dead rank is ready, and says
+// peer_lost. Cost: 160 bytes idle; a message 40 more at its receiver while it is under way.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sim/state.h"
+#include "world/device.h"
+#include "world/fabric.h"
+#include "world/membership.h"
+
+namespace hocket::sim {
+
+class SimRank final : public world::Fabric, public world::Device, public world::Membership {
+ public:
+  SimRank(State& state, Rank me, std::uint32_t node) : state_(state), me_(me), node_(node) {}
+
+  // Fabric
+  Result<void> enter(const world::Entry& entry) override;
+  bool ready(world::Waiter& waiter) override;
+  void park(world::Waiter& waiter) override;
+  void unpark(world::Waiter& waiter) override;
+  Result<void> write(world::Waiter& waiter, const world::Message& message) override;
+  Result<ConstBytes> front(world::Waiter& waiter, std::uint64_t size) override;
+  Result<void> land(world::Waiter& waiter, Bytes target) override;
+  void pop(world::Waiter& waiter) override;
+  bool poll() override { return false; }
+
+  // Device
+  bool fold(world::Waiter& waiter, const world::Fold& fold) override;
+  bool copy(world::Waiter& waiter, Bytes target, ConstBytes source) override;
+  bool scale(world::Waiter& waiter, const world::Scale& scale) override;
+  Result<Bytes> allocate(std::uint64_t bytes) override;
+  void free(Bytes memory) override;
+
+  // Membership
+  world::Missing missing(OpSeq op) override { return state_.board.missing(op); }
+  world::Failure fail(const world::Failure& mine) override;
+  std::optional<world::Failure> failure() override;
+
+  // For SimWorld.
+  std::uint32_t node() const { return node_; }
+  /// The time that this rank has come to.
+  Picoseconds cpu() const { return cpu_ > state_.now ? cpu_ : state_.now; }
+  /// The oldest message of that link which is still under way takes this rank's incoming port.
+  void first_byte(Rank from, ChannelId channel);
+  /// What one of this rank's waiters waited for has come.
+  void wake(ChannelId channel, bool sender);
+
+ private:
+  enum class Stage : std::uint8_t { under_way, arrived, taken };
+  struct Message {  // in the receiver's mail until its credit is back at the sender
+    Rank from;
+    ChannelId channel;
+    Stage stage = Stage::under_way;
+    bool lands = false;
+    std::uint32_t bytes = 0;
+    Picoseconds time = 0;                    // of arrival; once taken, when its credit is back
+    std::unique_ptr<std::byte[]> payload{};  // null: elided, empty, or where it belongs already
+  };
+
+  SimRank& rank(Rank rank) const;
+  LinkClass link(const SimRank& peer) const {
+    return peer.node_ == node_ ? LinkClass::node : LinkClass::rail;
+  }
+  const LinkCost& cost(const SimRank& peer) const { return state_.costs.of(link(peer)); }
+  Message* oldest(Rank from, ChannelId channel, Stage stage);
+  Message* arrived(const world::Waiter& waiter);
+  bool knows_entry(const SimRank& peer) const;
+  std::uint32_t held(Rank from, ChannelId channel);
+  Picoseconds credit_back(Rank from, ChannelId channel) const;
+  void park_writer(world::Waiter& waiter);
+  void carry(Message& message, const world::Message& written) const;
+  Result<Message*> take(const world::Waiter& waiter, std::uint64_t size);
+  static Error lost(Rank peer);
+  bool compute(world::Waiter& waiter, std::uint64_t bytes);
+  void spend(Picoseconds time) { cpu_ = cpu() + time; }
+  void schedule(world::Waiter& waiter, Picoseconds time);
+  void mark(world::Waiter& waiter, Picoseconds time);
+  world::Failure own_crash() const;
+
+  State& state_;
+  const Rank me_;
+  const std::uint32_t node_;
+  world::Waiter* mine_ = nullptr;     // of this rank: for an arrival, or scheduled
+  world::Waiter* writers_ = nullptr;  // of others: for this rank's entry or a credit
+  std::vector<Message> mail_;
+  std::byte* output_ = nullptr;
+  Picoseconds entered_at_ = 0;
+  Picoseconds cpu_ = 0, compute_ = 0;
+  Picoseconds egress_[kLinkClasses] = {}, ingress_[kLinkClasses] = {};
+};
+
+}  // namespace hocket::sim

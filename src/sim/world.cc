@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/world.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace hocket::sim {
+
+SimWorld::SimWorld(std::shared_ptr<const Topology> topology, const Options& options)
+    : state_(std::move(topology), options), clock_(state_), random_(options.seed) {}
+
+world::World SimWorld::world(Rank rank) {
+  SimRank& self = state_.ranks[rank.value];
+  return {self, self, self, clock_, trace_, arena_};
+}
+
+Result<void> SimWorld::SeededRandom::fill(Bytes target) {
+  for (std::uint64_t at = 0; at < target.size; at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = prng.next();
+    std::memcpy(target.data + at, &word, std::min<std::uint64_t>(sizeof word, target.size - at));
+  }
+  return kOk;
+}
+
+void SimWorld::start_at(Rank rank, Picoseconds time) {
+  state_.queue.push(state_.ranks[rank.value].node(), turn_event(time, rank, Turn::start));
+}
+
+void SimWorld::crash_at(Rank rank, Picoseconds time) {
+  const std::uint32_t node = state_.ranks[rank.value].node();
+  state_.queue.push(node, turn_event(time, rank, Turn::crash));
+  state_.queue.push(node, turn_event(time + state_.detection, rank, Turn::found_dead));
+}
+
+// Timers have no node. They are served between windows, which are cut short where one is due, so
+// that all that happens before it has happened, and nothing after it.
+Report SimWorld::run(Driver& driver) {
+  while (true) {
+    const Instant deadline = loop_.next_deadline();
+    const Picoseconds timer =
+        deadline == kNever ? Queue::kEnd : static_cast<Picoseconds>(deadline.ns) * 1'000;
+    const Picoseconds next = state_.queue.next();
+    if (timer == Queue::kEnd && next == Queue::kEnd) break;
+    if (timer <= std::max(next, served_until_)) {
+      expire(std::max(timer, served_until_));
+      continue;
+    }
+    served_until_ = std::min(timer, next + state_.queue.window());
+    state_.queue.run(served_until_, [&](const Event& event) { serve(event, driver); });
+  }
+  return {finish_, state_.messages, events_, state_.hash};
+}
+
+void SimWorld::serve(const Event& event, Driver& driver) {
+  SimRank& rank = state_.ranks[event.rank().value];
+  state_.now = event.time();
+  ++events_;
+  switch (event.kind()) {
+    case Kind::first_byte:
+      return rank.first_byte(event.from(), event.channel());
+    case Kind::send:
+    case Kind::receive:
+      rank.wake(event.channel(), event.kind() == Kind::send);
+      break;
+    case Kind::turn:
+      turn(event.rank(), static_cast<Turn>(event.from().value), driver);
+  }
+  settle();
+  finish_ = std::max(finish_, rank.cpu());
+}
+
+void SimWorld::turn(Rank rank, Turn what, Driver& driver) {
+  Board& board = state_.board;
+  const std::uint32_t world = state_.topology->world();
+  switch (what) {
+    case Turn::start:
+      if (board.crashed(rank)) return;
+      driver.start(rank);
+      settle();
+      if (board.failure()) driver.look(rank);
+      return;
+    case Turn::look:
+      return driver.look(rank);
+    case Turn::crash:
+      board.crash(rank);
+      return driver.look(rank);
+    case Turn::found_dead:
+      board.know(rank);
+      const Rank neighbour{(rank.value + 1) % world};
+      if (board.publish({Code::peer_lost, rank, neighbour, board.entered(rank)}, state_.now))
+        state_.spread_news();
+  }
+}
+
+void SimWorld::expire(Picoseconds time) {
+  state_.now = time;
+  loop_.turn(clock_.now());
+  settle();
+}
+
+/// Runs what the engine put off, at the present event's time.
+void SimWorld::settle() {
+  while (!loop_.idle()) loop_.turn(clock_.now());
+}
+
+}  // namespace hocket::sim
