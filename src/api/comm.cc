@@ -153,11 +153,11 @@ Result<std::unique_ptr<hocket_comm>> hocket_comm::create(
 hocket_comm::hocket_comm(Private, Runtime& runtime,
                          std::unique_ptr<hocket::world::Endpoint> endpoint,
                          std::shared_ptr<const hocket::engine::Config> config, hocket::Rank me)
-    : runtime_(runtime), endpoint_(std::move(endpoint)) {
+    : runtime_(runtime), recorder_(runtime.config(), me), endpoint_(std::move(endpoint)) {
   using hocket::engine::Communicator;
   communicator_ = std::make_unique<Communicator>(
-      Communicator::Parts{runtime.world_of(*endpoint_), runtime.process().loop(), runtime.process(),
-                          std::move(config), me});
+      Communicator::Parts{runtime.world_of(*endpoint_, recorder_), runtime.process().loop(),
+                          runtime.process(), std::move(config), me});
   runtime.process().attach(*communicator_);
 }
 

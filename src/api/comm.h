@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "api/recorder.h"
 #include "api/runtime.h"
 #include "hocket/hocket.h"
 
@@ -45,6 +46,7 @@ struct hocket_comm {
 
  private:
   hocket::api::Runtime& runtime_;
+  hocket::api::Recorder recorder_;
   std::unique_ptr<hocket::world::Endpoint> endpoint_;
   std::unique_ptr<hocket::engine::Communicator> communicator_;
 };

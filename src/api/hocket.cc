@@ -233,7 +233,7 @@ hocket_result hocket_explain(hocket_comm* comm, hocket_collective collective, si
   const Result<Request> request = make_request(collective, count, type, op);
   if (!request) return fail(request.error());
   const Result<std::string> explained =
-      explain(*comm->communicator().config().tuning, request.value());
+      api::explain(*comm->communicator().config().tuning, request.value());
   if (!explained) return fail(explained.error());
   const std::string& whole = explained.value();
   if (needed != nullptr) *needed = whole.size() + 1;

@@ -14,7 +14,6 @@
 #include "host/doorbell.h"
 #include "host/progress_thread.h"
 #include "host/random.h"
-#include "trace/ring.h"
 #include "transport/shm/network.h"
 
 namespace hocket::api {
@@ -39,17 +38,20 @@ class Runtime {
   world::Clock& clock() { return machine_.clock; }
   world::Network& network() { return network_; }
   engine::Process& process() { return process_; }
-  /// The world of a rank whose endpoint this is; lives as long as both.
-  world::World world_of(world::Endpoint& endpoint);
+  /// The world of the rank that these two belong to.
+  world::World world_of(world::Endpoint& endpoint, world::TraceSink& trace);
 
  private:
-  class Recorder;
-  explicit Runtime(Machine& machine);
+  struct Private {};  // make() alone can name it
+
+ public:
+  Runtime(Private, Machine& machine);
+
+ private:
   Machine& machine_;
   host::Doorbell callers_, progress_;
   transport::shm::Network network_;
   cpu::CpuDevice device_;
-  std::unique_ptr<Recorder> recorder_;
   engine::Process process_;
   host::ProgressThread thread_;
 };
