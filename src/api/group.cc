@@ -29,7 +29,9 @@ Result<void> Group::end(hocket_request& request) {
   if (--depth_ > 0) return kOk;
   const std::vector<Part> parts = std::exchange(parts_, {});
   if (error_) return *std::exchange(error_, std::nullopt);
-  for (const Part& part : parts) TRY_VOID(request.add(*part.comm, part.calls));
+  for (const Part& part : parts) {
+    TRY_VOID(request.add(*part.comm, part.calls));
+  }
   return kOk;
 }
 
