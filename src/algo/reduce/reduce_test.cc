@@ -22,5 +22,24 @@ TEST(Reduce, ChainAddsAndSendsOnce) {
   }
 }
 
+TEST(Reduce, BinomialTakesTheLogarithm) {
+  EXPECT_EQ(traffic("binomial", 1), (Traffic{.copies = 1}));
+  for (std::uint32_t n = 2; n <= 64; ++n) {
+    EXPECT_EQ(traffic("binomial", n), (Traffic{.messages = 1, .blocks = 1, .folds = log2_ceil(n)}));
+    EXPECT_EQ(row("binomial").shape(Topology(1, n)).rounds, log2_ceil(n));
+  }
+}
+
+TEST(Reduce, BinomialLeavesANodeOnce) {
+  const Topology topology(4, 8);
+  EXPECT_EQ(busiest(row("binomial"), topology).abroad, 1u);
+  for (std::uint32_t r = 0; r < 32; ++r)
+    for (std::uint32_t k = 0; k < 5; ++k) {
+      const Exchange x = row("binomial").round({topology, {}, Rank{r}, {}}, k);
+      if (x.to == kNobody) continue;
+      EXPECT_EQ(topology.between(Rank{r}, x.to) == LinkClass::rail, r % 8 == 0) << r;
+    }
+}
+
 }  // namespace
 }  // namespace hocket::algo

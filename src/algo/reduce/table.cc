@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algo/table.h"
 #include "algo/claims.h"
+#include "algo/reduce/binomial.h"
 #include "algo/reduce/chain.h"
 
 namespace hocket::algo::reduce {
@@ -13,6 +14,13 @@ constexpr Algorithm kRows[] = {
      .shape = chain::shape,
      .round = chain::round,
      .depth = in_a_row,
+     .scratch = true},
+    {.name = "binomial",
+     .collective = Collective::reduce,
+     .fits = fits_any,
+     .shape = binomial::shape,
+     .round = binomial::round,
+     .depth = as_a_tree,
      .scratch = true},
 };
 
