@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "algo/circle.h"
+#include "algo/table.h"
+#include "algo/traffic.h"
+
+namespace hocket::algo {
+namespace {
+
+const Algorithm& row(const char* name) { return *find(Collective::broadcast, name); }
+
+Traffic traffic(const char* name, std::uint32_t world) {
+  return busiest(row(name), Topology(1, world));
+}
+
+TEST(Broadcast, ChainSendsOnce) {
+  EXPECT_EQ(traffic("chain", 1), (Traffic{.copies = 1}));
+  for (std::uint32_t n = 2; n <= 64; ++n) {
+    EXPECT_EQ(traffic("chain", n), (Traffic{.messages = 1, .blocks = 1, .copies = 1}));
+    EXPECT_EQ(row("chain").depth(Topology(1, n)), n - 1);
+  }
+}
+
+TEST(Broadcast, ChainPassesFromTheRootThroughEveryRank) {
+  const Topology topology(2, 3);
+  const Request request{.collective = Collective::broadcast, .root = Rank{4}};
+  for (std::uint16_t channel = 0; channel < 3; ++channel) {
+    Rank at{4};
+    std::uint32_t seen = 1u << 4;
+    for (int i = 0; i < 5; ++i) {
+      at = row("chain").round({topology, request, at, ChannelId{channel}}, 1).to;
+      seen |= 1u << at.value;
+    }
+    EXPECT_EQ(seen, 0b111111u);
+    EXPECT_EQ(row("chain").round({topology, request, at, ChannelId{channel}}, 1).to, kNobody);
+  }
+}
+
+}  // namespace
+}  // namespace hocket::algo

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Claims that rows of several tables share.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "topo/topology.h"
+
+namespace hocket::algo {
+
+inline bool fits_any(const Topology&) { return true; }
+
+/// Depth: everybody starts at once; one after another; as in a binomial tree, where a rank's place
+/// in line is the number of ones in its distance from the root.
+inline std::uint32_t all_at_once(const Topology&) { return 1; }
+inline std::uint32_t in_a_row(const Topology& t) { return std::max(t.world(), 2u) - 1; }
+inline std::uint32_t as_a_tree(const Topology& t) {
+  return std::max(static_cast<std::uint32_t>(std::bit_width(t.world())), 2u) - 1;
+}
+
+}  // namespace hocket::algo

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "algo/table.h"
+#include "algo/claims.h"
+#include "algo/reduce/binomial.h"
+#include "algo/reduce/chain.h"
+
+namespace hocket::algo::reduce {
+namespace {
+
+constexpr Algorithm kRows[] = {
+    {.name = "chain",
+     .collective = Collective::reduce,
+     .fits = fits_any,
+     .shape = chain::shape,
+     .round = chain::round,
+     .depth = in_a_row,
+     .scratch = true},
+    {.name = "binomial",
+     .collective = Collective::reduce,
+     .fits = fits_any,
+     .shape = binomial::shape,
+     .round = binomial::round,
+     .depth = as_a_tree,
+     .scratch = true},
+};
+
+}  // namespace
+
+std::span<const Algorithm> table() { return kRows; }
+
+}  // namespace hocket::algo::reduce
