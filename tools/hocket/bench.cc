@@ -91,10 +91,17 @@ std::vector<BenchCase> make_cases(const Options& options) {
   return cases;
 }
 
+std::vector<Algorithm> all_rows() {
+  std::vector<Algorithm> rows;
+  for (std::size_t i = 0; i < kCollectives; ++i)
+    for (const Algorithm& row : algo::algorithms(static_cast<Collective>(i))) rows.push_back(row);
+  return rows;
+}
+
 std::vector<std::string> algorithm_names(const Options& options) {
   if (options.algorithm != "all") return {options.algorithm};
   std::vector<std::string> names;
-  for (const Algorithm& algorithm : algo::algorithms()) {
+  for (const Algorithm& algorithm : all_rows()) {
     const bool wanted =
         options.collective == "all" || options.collective == name_of(algorithm.collective);
     const bool known = std::find(names.begin(), names.end(), algorithm.name) != names.end();

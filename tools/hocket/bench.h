@@ -40,8 +40,7 @@ struct BenchRun {
   int slice_bytes = 0;
   bool check = true;
   bool pin = false;
-  std::string json;     ///< empty: none
-  std::string command;  ///< for the report
+  std::string json;  ///< empty: none
 };
 
 /// Memory that all ranks of a run share for times and agreement on iterations.

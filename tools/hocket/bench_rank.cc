@@ -32,7 +32,7 @@ struct Measured {
 class BenchRank {
  public:
   BenchRank(const BenchRun& run, std::uint32_t rank, BenchShared& shared)
-      : run_(run), rank_(rank), shared_(shared), report_(run.command) {
+      : run_(run), rank_(rank), shared_(shared) {
     std::uint64_t most = 0;
     for (const BenchCase& c : run.cases) most = std::max(most, c.bytes);
     input_.resize(most);

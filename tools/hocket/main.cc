@@ -2,11 +2,13 @@
 // hocket: the command line tool. A command is a file here and an entry in the table.
 #include <CLI/CLI.hpp>
 
+#include "tools/hocket/bench.h"
 #include "tools/hocket/prove.h"
 
 namespace {
 
 constexpr void (*kCommands[])(CLI::App&) = {
+    hocket::tools::add_bench,
     hocket::tools::add_prove,
 };
 

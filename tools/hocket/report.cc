@@ -31,7 +31,7 @@ void Report::add(const nlohmann::ordered_json& row) { rows_.push_back(row.dump()
 
 void Report::write(const std::string& path) const {
   const nlohmann::ordered_json head = {
-      {"command", command_}, {"commit", kBuildCommit}, {"machine", machine()}};
+      {"command", command_line()}, {"commit", kBuildCommit}, {"machine", machine()}};
   std::string text = head.dump();
   text.back() = ',';
   text += "\n\"rows\": [";
@@ -49,9 +49,11 @@ std::string machine() {
                      system.sysname, system.release);
 }
 
-std::string join_arguments(int count, char** arguments) {
-  std::string line = "hocket";
-  for (int i = 1; i < count; ++i) line += std::string(" ") + arguments[i];
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline");
+  std::string line;
+  for (std::string word; std::getline(file, word, '\0');)
+    line += (line.empty() ? "" : " ") + (line.empty() ? word.substr(word.rfind('/') + 1) : word);
   return line;
 }
 

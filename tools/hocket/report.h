@@ -6,27 +6,23 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace hocket::tools {
 
 class Report {
  public:
-  /// `command`: the command line that made it.
-  explicit Report(std::string command) : command_(std::move(command)) {}
   void add(const nlohmann::ordered_json& row);
   void write(const std::string& path) const;
 
  private:
-  std::string command_;
   std::vector<std::string> rows_;  // as they will stand in the file
 };
 
 /// "AMD EPYC, 2 cores, Linux 6.1": where the figures come from.
 std::string machine();
-/// The command line, as typed.
-std::string join_arguments(int count, char** arguments);
+/// The command line of this process.
+std::string command_line();
 /// "8", "64K", "1M", "2G" (binary multiples) as bytes. Throws std::invalid_argument.
 std::uint64_t parse_bytes(const std::string& text);
 /// 65536 as "64K" where it is a whole multiple, else as it is.
