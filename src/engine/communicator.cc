@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "algo/table.h"
 #include "engine/op_builder.h"
 
 namespace hocket::engine {
@@ -102,6 +103,13 @@ bool Communicator::poll() {
 }
 
 void Communicator::enqueue(Op& op) {
+  const Work& work = op.works_[0];
+  const Request& request = work.plan.request;
+  op.submitted_ = world_.clock.now();
+  record(op, trace::Kind::op_submitted, op.submitted_,
+         {work.plan.total_bytes(), static_cast<std::uint32_t>(request.collective) |
+                                       static_cast<std::uint32_t>(request.type) << 8 |
+                                       static_cast<std::uint32_t>(request.op) << 16});
   (newest_ != nullptr ? newest_->next_ : first_) = &op;
   newest_ = &op;
   advance();
@@ -134,17 +142,27 @@ Result<void> Communicator::start(Op& op) {
     if (scratch_.data != nullptr) world_.device.free(std::exchange(scratch_, {}));
     TRY(scratch_, world_.device.allocate(scratch));
   }
-  const bool timed = config_->op_timeout != kForever;
-  op.start(scratch_, timed ? world_.clock.now() + config_->op_timeout : kNever);
+  const Plan& plan = op.works_[0].plan;
+  const Instant now = world_.clock.now();
+  record(op, trace::Kind::op_started, now,
+         {static_cast<std::uint64_t>(plan.algorithm -
+                                     algo::algorithms(plan.request.collective).data()),
+          plan.channels | plan.pieces << 16});
+  op.start(scratch_, config_->op_timeout == kForever ? kNever : now + config_->op_timeout);
   return kOk;
 }
 
 void Communicator::op_ended(Op& op) {
   running_ = nullptr;
-  const bool failed = op.failed();
-  if (failed && !failure_) {
-    const Locked lock(submit_lock_);
-    failure_.emplace(op.error()->clone());
+  const Instant now = world_.clock.now();
+  if (op.failed()) {
+    const Rank culprit = op.error()->peer().value_or(kNobody);
+    record(op, trace::Kind::op_failed, now,
+           {static_cast<std::uint64_t>(op.error()->code()), culprit.value});
+    keep_failure(*op.error());
+  } else {
+    const Duration taken = now - op.submitted_;
+    record(op, trace::Kind::op_completed, now, {static_cast<std::uint64_t>(taken.ns), 0});
   }
   pending_.add(~0u);
   op.done_.store(1);  // from here on the op may be released, and used again, by another thread
@@ -184,12 +202,26 @@ Error Communicator::error_of(const world::Failure& failure) {
   return std::move(error).about_peer(failure.culprit);
 }
 
+void Communicator::keep_failure(const Error& error) {
+  if (failure_) return;
+  const Locked lock(submit_lock_);
+  failure_.emplace(error.clone());
+}
+
+void Communicator::record(const Op& op, trace::Kind kind, Instant at, Facts facts) {
+  trace::Event event;
+  event.time_ns = at.ns;
+  event.a = facts.a;
+  event.b = facts.b;
+  event.op = static_cast<std::uint32_t>(op.seq_.value);
+  event.rank = me_.value;
+  event.kind = kind;
+  world_.trace.record(event);
+}
+
 void Communicator::fail(Error error) {
   if (failure_) return;
-  {
-    const Locked lock(submit_lock_);
-    failure_.emplace(error.clone());
-  }
+  keep_failure(error);
   if (running_ != nullptr) running_->fail(std::move(error));
   advance();
 }

@@ -85,6 +85,12 @@ class Communicator final : private Mail {
   void delivered() override;  // abort
   void advance();
   void fail(Error error);
+  void keep_failure(const Error& error);
+  struct Facts {  // what an event says, by its kind (trace/event.h)
+    std::uint64_t a;
+    std::uint32_t b;
+  };
+  void record(const Op& op, trace::Kind kind, Instant at, Facts facts);
   Result<void> start(Op& op);
   static Error error_of(const world::Failure& failure);
   Op& take_op();
