@@ -1,8 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A whole program: four processes meet by an id that the first one made, and add up an array. Each
- * checks what it got. A real job passes the id through its launcher; here fork does.
- */
+// SPDX-License-Identifier: Apache-2.0
+// A whole program: four processes meet by an id that the first one made, and add up an array. Each
+// checks what it got. A real job passes the id through its launcher; here fork does.
 #define _POSIX_C_SOURCE 200809L
 #include <hocket/hocket.h>
 #include <stdio.h>
@@ -32,7 +30,7 @@ static int run_rank(const hocket_id* id, int rank) {
   for (int i = 0; i < kCount; ++i) input[i] = (float)(rank * kCount + i);
   must(hocket_all_reduce(input, output, kCount, HOCKET_FLOAT32, HOCKET_SUM, comm, &request), rank,
        "all_reduce");
-  /* Other work could be done here. */
+  // Other work could be done here.
   must(hocket_wait(&request, HOCKET_NO_TIMEOUT), rank, "wait");
 
   for (int i = 0; i < kCount; ++i)

@@ -67,7 +67,7 @@ FOREIGN = [
     (r'cuda', ('device/cuda',)),
     (r'infiniband/', ('transport/verbs',)),
 ]
-NOT_IN_HEADERS = r'(fmt|CLI|nlohmann)/'
+NOT_IN_HEADERS = r'(fmt|CLI|nlohmann)/(?!json_fwd\.hpp)'
 
 # Word, what to use instead, where it may stand (path prefixes, or 'tests').
 THREADS = ('src/host/', 'src/api/', 'tests', 'tools/', 'bench/', 'examples/')
@@ -87,7 +87,8 @@ WORDS = [
     (r'\bv?(f|s|sn|as|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|\bstd::(cout|cerr|clog)\b',
      'a trace event or an Error; fmt in tools', ('src/base/check.cc', 'examples/', 'bench/')),
     (r'(?<!asm )\bvolatile\b', 'std::atomic in the folders that may have it', ()),
-    (r'\b(shared_ptr|make_shared)\s*<(?!\s*const\b)', 'unique_ptr, or shared_ptr<const T>', ('tools/',)),
+    (r'\b(shared_ptr|make_shared)\s*<(?!\s*const\b)', 'unique_ptr, or shared_ptr<const T>',
+     ('tools/',)),
     (r'\bgoto\b', 'a function that returns', ()),
     (r'\bstd::atomic\w*|\b__(atomic|sync)_\w+', 'the Loop; atomics live in base, trace, '
      'transport/shm and device', ATOMICS),

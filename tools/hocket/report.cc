@@ -11,8 +11,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "tools/hocket/build_commit.h"
-
 namespace hocket::tools {
 namespace {
 
@@ -31,7 +29,7 @@ void Report::add(const nlohmann::ordered_json& row) { rows_.push_back(row.dump()
 
 void Report::write(const std::string& path) const {
   const nlohmann::ordered_json head = {
-      {"command", command_line()}, {"commit", kBuildCommit}, {"machine", machine()}};
+      {"command", command_line()}, {"commit", build_commit()}, {"machine", machine()}};
   std::string text = head.dump();
   text.back() = ',';
   text += "\n\"rows\": [";

@@ -21,6 +21,8 @@ class Report {
 
 /// "AMD EPYC, 2 cores, Linux 6.1": where the figures come from.
 std::string machine();
+/// The commit that this was built from, with "-dirty" if something was not committed.
+const char* build_commit();
 /// The command line of this process.
 std::string command_line();
 /// "8", "64K", "1M", "2G" (binary multiples) as bytes. Throws std::invalid_argument.
