@@ -46,7 +46,7 @@ struct BenchRun {
 /// Memory that all ranks of a run share for times and agreement on iterations.
 class BenchShared {
  public:
-  static constexpr std::uint32_t kMostIterations = 2000;
+  static constexpr std::uint32_t kMostIterations = 100'000;
   explicit BenchShared(std::uint32_t ranks);
   ~BenchShared();
   BenchShared(const BenchShared&) = delete;

@@ -19,7 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kRowSeconds = 0.1;
+// Unless told otherwise, a row takes about as long, and no more iterations.
+constexpr double kRowSeconds = 0.1, kIterations = 2000;
 
 void must(hocket_result result) {
   if (result != HOCKET_SUCCESS) throw std::runtime_error(hocket_last_error());
@@ -184,8 +185,7 @@ class BenchRank {
     double slowest = 0.1;
     for (std::uint32_t r = 0; r < run_.ranks; ++r)
       slowest = std::max(slowest, shared_.time_us(r, 0));
-    return static_cast<std::uint32_t>(std::clamp(
-        kRowSeconds * 1e6 / slowest, 3.0, static_cast<double>(BenchShared::kMostIterations)));
+    return static_cast<std::uint32_t>(std::clamp(kRowSeconds * 1e6 / slowest, 3.0, kIterations));
   }
 
   Measured summary(std::uint32_t iterations) const {
