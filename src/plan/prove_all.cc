@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/prove_all.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -72,15 +71,15 @@ ProofTally& ProofTally::operator+=(const ProofTally& other) {
 
 std::vector<Topology> topologies_to_prove(std::uint32_t max_ranks) {
   CHECK(max_ranks <= kMostProvenRanks, "the prover knows at most 64 ranks");
-  std::vector<Topology> all;
-  for (std::uint32_t world = 1; world <= max_ranks; ++world)
+  std::vector<Topology> drawn, all;
+  Prng random(1);
+  while (drawn.size() < kUneven && max_ranks > 2) drawn.push_back(uneven(random, max_ranks));
+  for (std::uint32_t world = 1; world <= max_ranks; ++world) {
     for (std::uint32_t ranks = 1; ranks <= world; ++ranks)
       if (world % ranks == 0) all.emplace_back(world / ranks, ranks);
-  Prng random(1);
-  for (std::uint32_t i = 0; i < kUneven && max_ranks > 2; ++i)
-    all.push_back(uneven(random, max_ranks));
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Topology& a, const Topology& b) { return a.world() < b.world(); });
+    for (const Topology& topology : drawn)
+      if (topology.world() == world) all.push_back(topology);
+  }
   return all;
 }
 
