@@ -15,7 +15,7 @@ class Doorbell {
   virtual std::uint32_t ticket() = 0;
   /// Returns when rung since the ticket was taken, or after `most`, whichever is first.
   virtual void wait(std::uint32_t ticket, Duration most) = 0;
-  /// Wakes every waiter. One load when nobody waits.
+  /// Wakes every waiter. No system call when nobody waits.
   virtual void ring() = 0;
   /// Gives the core to somebody else for a moment.
   virtual void yield() = 0;
