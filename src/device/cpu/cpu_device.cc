@@ -2,8 +2,9 @@
 #include "device/cpu/cpu_device.h"
 
 #include <cstdlib>
-#include <cstring>
 #include <string>
+
+#include "device/cpu/copy.h"
 
 namespace hocket::cpu {
 namespace {
@@ -20,8 +21,7 @@ bool CpuDevice::fold(world::Waiter&, const world::Fold& fold) {
 }
 
 bool CpuDevice::copy(world::Waiter&, Bytes target, ConstBytes source) {
-  if (target.data == source.data || target.data == nullptr || target.size == 0) return true;
-  std::memcpy(target.data, source.data, target.size);
+  if (target.data != nullptr) cpu::copy(target.data, source.data, target.size);
   return true;
 }
 
