@@ -17,7 +17,8 @@ C_NAMES = re.compile(r'(mem|str)[a-z]+|abort|fprintf|fwrite|fputc|stderr|malloc|
                      r'calloc|__assert_fail|(l?l?round|floor|ceil|log2?|exp2?|pow|sqrt|fma?)[fl]?|'
                      r'__cxa_\w+|__gxx_personality_v0|__stack_chk_fail|__dso_handle|_Unwind_\w+|'
                      r'_GLOBAL_OFFSET_TABLE_|__tls_get_addr|__popcountdi2|__(u?div|u?mod)ti3|'
-                     r'__fprintf_chk|__memcpy_chk|__snprintf_chk')
+                     r'__fprintf_chk|__memcpy_chk|__snprintf_chk|'
+                     r'__libc_single_threaded')  # shared_ptr counts with it
 
 
 def symbols(archive):
