@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/call.h"
 
+#include <cstdlib>
 #include <string>
 
 namespace hocket::api {
@@ -19,9 +20,8 @@ Error refuse(const Request& request, const std::string& what) {
   return Error(Code::invalid_argument, std::string(name) + ": " + what);
 }
 
-template <class Enum>
-bool valid(Enum value, std::size_t count) {
-  return static_cast<long long>(value) >= 0 && static_cast<std::size_t>(value) < count;
+bool valid(int value, std::size_t count) {
+  return value >= 0 && static_cast<std::size_t>(value) < count;
 }
 
 struct Extents {  ///< bytes that this rank's op reads and writes
@@ -51,12 +51,22 @@ Extents extents(const Request& r, Rank me, std::uint32_t world) {
   return {};
 }
 
-/// Where output begins relative to input when the collective is in place.
-const std::byte* in_place_output(const Request& r, const std::byte* input, Rank me) {
-  const std::uint64_t mine = r.count * size_of(r.type) * me.value;
-  if (r.collective == Collective::all_gather) return input - mine;
-  if (r.collective == Collective::reduce_scatter) return input + mine;
-  return input;
+/// How far behind the input the output of a collective in place begins, in bytes.
+std::int64_t in_place_distance(const Request& r, Rank me) {
+  const auto mine = static_cast<std::int64_t>(r.count * size_of(r.type) * me.value);
+  if (r.collective == Collective::all_gather) return -mine;
+  return r.collective == Collective::reduce_scatter ? mine : 0;
+}
+
+std::string overlap(const Request& r, const Extents& bytes, std::int64_t distance) {
+  const bool never = r.collective == Collective::alltoall;
+  std::string text = "input and output overlap, and ";
+  text += never ? "it is never in place" : "not as in place";
+  text += ": input of " + std::to_string(bytes.input) + " bytes, output of " +
+          std::to_string(bytes.output) + " bytes ";
+  if (distance == 0) return text + "at the same address";
+  return text + std::to_string(std::abs(distance)) +
+         (distance < 0 ? " bytes before" : " bytes after") + " it";
 }
 
 Result<void> check_memory(engine::Call& call, Rank me, std::uint32_t world) {
@@ -65,50 +75,48 @@ Result<void> check_memory(engine::Call& call, Rank me, std::uint32_t world) {
   if (bytes.input > 0 && call.input == nullptr) return refuse(r, "input is null");
   if (bytes.output > 0 && call.output == nullptr) return refuse(r, "output is null");
   if (bytes.input == 0 || bytes.output == 0) return kOk;
-  const bool apart =
-      call.input + bytes.input <= call.output || call.output + bytes.output <= call.input;
+  const auto distance = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(call.output) -
+                                                  reinterpret_cast<std::uintptr_t>(call.input));
+  const bool apart = distance >= static_cast<std::int64_t>(bytes.input) ||
+                     distance <= -static_cast<std::int64_t>(bytes.output);
   if (apart) return kOk;
-  r.in_place =
-      call.output == in_place_output(r, call.input, me) && r.collective != Collective::alltoall;
+  r.in_place = r.collective != Collective::alltoall && distance == in_place_distance(r, me);
   if (r.in_place) return kOk;
-  return refuse(r, "input and output overlap by less or more than in place: input of " +
-                       std::to_string(bytes.input) + " bytes, output of " +
-                       std::to_string(bytes.output) + " bytes at " +
-                       std::to_string(call.output - call.input) + " from it");
+  return refuse(r, overlap(r, bytes, distance));
 }
 
 }  // namespace
 
-Result<Request> make_request(hocket_collective collective, std::size_t count, hocket_type type,
-                             hocket_op op) {
-  if (!valid(collective, kCollectives))
+Result<Request> make_request(const Arguments& arguments, std::uint32_t world) {
+  const Arguments& a = arguments;
+  if (!valid(a.collective, kCollectives))
     return Error(Code::invalid_argument,
-                 "collective " + std::to_string(collective) + " is none of hocket_collective");
+                 "collective " + std::to_string(a.collective) + " is none of hocket_collective");
   Request request;
-  request.collective = static_cast<Collective>(collective);
-  if (!valid(type, kDataTypes))
-    return refuse(request, "type " + std::to_string(type) + " is none of hocket_type");
-  if (!valid(op, kReduceOps))
-    return refuse(request, "op " + std::to_string(op) + " is none of hocket_op");
-  request.type = static_cast<DataType>(type);
-  request.op = static_cast<ReduceOp>(op);
-  request.count = count;
+  request.collective = static_cast<Collective>(a.collective);
+  request.sends = a.sends;
+  if (!valid(a.type, kDataTypes))
+    return refuse(request, "type " + std::to_string(a.type) + " is none of hocket_type");
+  if (!valid(a.op, kReduceOps))
+    return refuse(request, "op " + std::to_string(a.op) + " is none of hocket_op");
+  request.type = static_cast<DataType>(a.type);
+  request.op = static_cast<ReduceOp>(a.op);
+  request.count = a.count;
+  if (request.count > kMostBytes / size_of(request.type) / world)
+    return refuse(request,
+                  "count " + std::to_string(request.count) + " is beyond what memory can hold");
   return request;
 }
 
 Result<engine::Call> make_call(const Arguments& arguments, Rank me, std::uint32_t world) {
   engine::Call call;
-  TRY(call.request,
-      make_request(arguments.collective, arguments.count, arguments.type, arguments.op));
+  TRY(call.request, make_request(arguments, world));
   Request& r = call.request;
-  r.sends = arguments.sends;
   if (arguments.root < 0 || static_cast<std::uint32_t>(arguments.root) >= world)
     return refuse(r, (r.collective == Collective::send_recv ? "peer " : "root ") +
                          std::to_string(arguments.root) + " in a world of " +
                          std::to_string(world));
   r.root = Rank{static_cast<std::uint32_t>(arguments.root)};
-  if (r.count > kMostBytes / size_of(r.type) / world)
-    return refuse(r, "count " + std::to_string(r.count) + " is beyond what memory can hold");
   call.input = static_cast<const std::byte*>(arguments.input);
   call.output = static_cast<std::byte*>(arguments.output);
   TRY_VOID(check_memory(call, me, world));

@@ -10,20 +10,19 @@
 
 namespace hocket::api {
 
-struct Arguments {
-  hocket_collective collective = HOCKET_BARRIER;
+struct Arguments {  ///< enums as the numbers that they are: C may pass any
+  int collective = HOCKET_BARRIER;
   const void* input = nullptr;
   void* output = nullptr;
   std::size_t count = 0;
-  hocket_type type = HOCKET_UINT8;
-  hocket_op op = HOCKET_SUM;
+  int type = HOCKET_UINT8;
+  int op = HOCKET_SUM;
   int root = 0;  ///< or the peer of a send or receive
   bool sends = false;
 };
 
 Result<engine::Call> make_call(const Arguments& arguments, Rank me, std::uint32_t world);
 /// The part of it that explain needs: no memory, no root.
-Result<Request> make_request(hocket_collective collective, std::size_t count, hocket_type type,
-                             hocket_op op);
+Result<Request> make_request(const Arguments& arguments, std::uint32_t world);
 
 }  // namespace hocket::api

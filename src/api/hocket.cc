@@ -230,7 +230,12 @@ hocket_result hocket_explain(hocket_comm* comm, hocket_collective collective, si
                              size_t* needed) {
   if (const Result<void> result = usable(comm); !result) return fail(result.error());
   if (text == nullptr && size > 0) return fail(Error(Code::invalid_argument, "text is null"));
-  const Result<Request> request = make_request(collective, count, type, op);
+  Arguments arguments;
+  arguments.collective = collective;
+  arguments.count = count;
+  arguments.type = type;
+  arguments.op = op;
+  const Result<Request> request = make_request(arguments, comm->size());
   if (!request) return fail(request.error());
   const Result<std::string> explained =
       api::explain(*comm->communicator().config().tuning, request.value());
