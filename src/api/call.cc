@@ -13,11 +13,8 @@ static_assert(HOCKET_UINT8 + 1 == kDataTypes && HOCKET_AVG + 1 == kReduceOps &&
 /// Buffers are shorter than this, so that sums of offsets and sizes cannot overflow.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
-Error refuse(const Request& request, const std::string& what) {
-  const bool message = request.collective == Collective::send_recv;
-  const char* const name =
-      !message ? name_of(request.collective) : (request.sends ? "send" : "recv");
-  return Error(Code::invalid_argument, std::string(name) + ": " + what);
+Error refuse(const Arguments& call, const std::string& what) {
+  return Error(Code::invalid_argument, std::string(name_of(call)) + ": " + what);
 }
 
 bool valid(int value, std::size_t count) {
@@ -69,20 +66,19 @@ std::string overlap(const Request& r, const Extents& bytes, std::int64_t distanc
          (distance < 0 ? " bytes before" : " bytes after") + " it";
 }
 
-Result<void> check_memory(engine::Call& call, Rank me, std::uint32_t world) {
-  Request& r = call.request;
+Result<void> check_memory(const Arguments& a, Request& r, Rank me, std::uint32_t world) {
   const Extents bytes = extents(r, me, world);
-  if (bytes.input > 0 && call.input == nullptr) return refuse(r, "input is null");
-  if (bytes.output > 0 && call.output == nullptr) return refuse(r, "output is null");
+  if (bytes.input > 0 && a.input == nullptr) return refuse(a, "input is null");
+  if (bytes.output > 0 && a.output == nullptr) return refuse(a, "output is null");
   if (bytes.input == 0 || bytes.output == 0) return kOk;
-  const auto distance = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(call.output) -
-                                                  reinterpret_cast<std::uintptr_t>(call.input));
+  const auto distance = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a.output) -
+                                                  reinterpret_cast<std::uintptr_t>(a.input));
   const bool apart = distance >= static_cast<std::int64_t>(bytes.input) ||
                      distance <= -static_cast<std::int64_t>(bytes.output);
   if (apart) return kOk;
   r.in_place = r.collective != Collective::alltoall && distance == in_place_distance(r, me);
   if (r.in_place) return kOk;
-  return refuse(r, overlap(r, bytes, distance));
+  return refuse(a, overlap(r, bytes, distance));
 }
 
 }  // namespace
@@ -96,30 +92,35 @@ Result<Request> make_request(const Arguments& arguments, std::uint32_t world) {
   request.collective = static_cast<Collective>(a.collective);
   request.sends = a.sends;
   if (!valid(a.type, kDataTypes))
-    return refuse(request, "type " + std::to_string(a.type) + " is none of hocket_type");
+    return refuse(a, "type " + std::to_string(a.type) + " is none of hocket_type");
   if (!valid(a.op, kReduceOps))
-    return refuse(request, "op " + std::to_string(a.op) + " is none of hocket_op");
+    return refuse(a, "op " + std::to_string(a.op) + " is none of hocket_op");
   request.type = static_cast<DataType>(a.type);
   request.op = static_cast<ReduceOp>(a.op);
   request.count = a.count;
   if (request.count > kMostBytes / size_of(request.type) / world)
-    return refuse(request,
-                  "count " + std::to_string(request.count) + " is beyond what memory can hold");
+    return refuse(a, "count " + std::to_string(a.count) + " is beyond what memory can hold");
   return request;
+}
+
+const char* name_of(const Arguments& arguments) {
+  const auto collective = static_cast<Collective>(arguments.collective);
+  if (collective != Collective::send_recv) return hocket::name_of(collective);
+  return arguments.sends ? "send" : "recv";
 }
 
 Result<engine::Call> make_call(const Arguments& arguments, Rank me, std::uint32_t world) {
   engine::Call call;
   TRY(call.request, make_request(arguments, world));
   Request& r = call.request;
-  if (arguments.root < 0 || static_cast<std::uint32_t>(arguments.root) >= world)
-    return refuse(r, (r.collective == Collective::send_recv ? "peer " : "root ") +
-                         std::to_string(arguments.root) + " in a world of " +
-                         std::to_string(world));
+  if (!valid(arguments.root, world))
+    return refuse(arguments, (r.collective == Collective::send_recv ? "peer " : "root ") +
+                                 std::to_string(arguments.root) + " in a world of " +
+                                 std::to_string(world));
   r.root = Rank{static_cast<std::uint32_t>(arguments.root)};
   call.input = static_cast<const std::byte*>(arguments.input);
   call.output = static_cast<std::byte*>(arguments.output);
-  TRY_VOID(check_memory(call, me, world));
+  TRY_VOID(check_memory(arguments, r, me, world));
   return call;
 }
 

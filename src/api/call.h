@@ -21,6 +21,8 @@ struct Arguments {  ///< enums as the numbers that they are: C may pass any
   bool sends = false;
 };
 
+/// For messages: "all_reduce", "send".
+const char* name_of(const Arguments& arguments);
 Result<engine::Call> make_call(const Arguments& arguments, Rank me, std::uint32_t world);
 /// The part of it that explain needs: no memory, no root.
 Result<Request> make_request(const Arguments& arguments, std::uint32_t world);

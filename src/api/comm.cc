@@ -14,6 +14,7 @@ namespace hocket::api {
 namespace {
 
 constexpr int kMostChannels = 64, kMostSlice = 1 << 30, kLeastSlice = 64;
+constexpr std::size_t kMostOptions = 4096;          // bytes; later versions have more of them
 constexpr std::uint32_t kDefaultSlice = 128 << 10;  // stays in a core's second-level cache
 
 /// Shared memory between the cores of one machine, as measured by bench/compare_cpu: a flag seen
@@ -41,10 +42,14 @@ Error refuse(const std::string& what) {
 Result<hocket_options> read_options(const hocket_options* given) {
   hocket_options options = HOCKET_OPTIONS_INIT;
   if (given == nullptr) return options;
-  if (given->size < sizeof(std::size_t) + sizeof(int) || given->size > 4096)
+  if (given->size < sizeof options || given->size > kMostOptions)
     return refuse("options.size is " + std::to_string(given->size) +
                   "; start from HOCKET_OPTIONS_INIT");
-  std::memcpy(&options, given, std::min(given->size, sizeof(options)));
+  const auto* const bytes = reinterpret_cast<const char*>(given);
+  if (std::any_of(bytes + sizeof options, bytes + given->size, [](char byte) { return byte != 0; }))
+    return refuse("options has " + std::to_string(given->size) + " bytes; this library knows " +
+                  std::to_string(sizeof options) + ", and the others are not zero");
+  std::memcpy(&options, given, sizeof options);
   const struct {
     const char* name;
     int value, most;

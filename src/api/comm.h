@@ -53,10 +53,14 @@ struct hocket_comm {
 
 struct hocket_request {
  public:
-  /// Submits the calls that belong to one communicator. On failure what was added before goes on,
-  /// and this request still has to be waited for.
+  /// Adds an op made of the calls that belong to one communicator; nothing happens yet.
   hocket::Result<void> add(hocket_comm& comm, std::span<const hocket::engine::Call> calls);
+  /// Gives back what was added; empty again.
+  void discard();
   bool empty() const { return first_.op == nullptr; }
+  /// Submits all that was added. From then on it has to be waited for, or tested, to its end.
+  void submit();
+  /// Lets the ops begin, if nobody is about to wait for them.
   void kick();
   bool test();
   /// False: `most` passed first.
@@ -70,6 +74,11 @@ struct hocket_request {
     hocket::engine::Op* op = nullptr;
     hocket::Result<void> finish() const;
   };
+  template <class Action>
+  void each(Action action) const {
+    if (!empty()) action(first_);
+    for (const Part& part : more_) action(part);
+  }
   Part first_;  // nearly always the only one: a blocking call allocates nothing
   std::vector<Part> more_;
 };

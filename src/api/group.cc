@@ -30,8 +30,12 @@ Result<void> Group::end(hocket_request& request) {
   const std::vector<Part> parts = std::exchange(parts_, {});
   if (error_) return *std::exchange(error_, std::nullopt);
   for (const Part& part : parts) {
-    TRY_VOID(request.add(*part.comm, part.calls));
+    Result<void> added = request.add(*part.comm, part.calls);
+    if (added) continue;
+    request.discard();
+    return added;
   }
+  request.submit();
   return kOk;
 }
 

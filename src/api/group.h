@@ -13,12 +13,12 @@ namespace hocket::api {
 class Group {
  public:
   bool open() const { return depth_ > 0; }
+  bool empty() const { return parts_.empty(); }
   void start() { ++depth_; }
   void add(hocket_comm& comm, const engine::Call& call);
   void fail(Error error);
-  /// Leaves one level; at the outermost submits everything into `request`.
+  /// Leaves one level; at the outermost submits everything into `request`, or nothing.
   Result<void> end(hocket_request& request);
-  std::uint32_t depth() const { return depth_; }
 
  private:
   struct Part {  // of one communicator, in the order of their first calls

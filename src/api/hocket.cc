@@ -19,25 +19,23 @@ using namespace hocket::api;  // NOLINT
 
 namespace {
 
-Result<void> usable(const hocket_comm* comm) {
-  if (comm == nullptr) return Error(Code::invalid_argument, "the communicator is null");
-  if (forked())
-    return Error(Code::invalid_usage,
-                 "this process was forked after its communicators were made; make new ones here");
-  return kOk;
+/// "CALL: what".
+Error refuse(Code code, const char* call, const std::string& what) {
+  return Error(code, std::string(call) + ": " + what);
+}
+Error null(const char* call, const char* what) {
+  return refuse(Code::invalid_argument, call, std::string(what) + " is null");
 }
 
-/// Submits one call, or adds it to the open group.
-Result<void> submit(hocket_comm& comm, const Arguments& arguments, hocket_request** request) {
-  TRY(const engine::Call call, make_call(arguments, comm.rank(), comm.size()));
-  if (group().open()) {
-    if (request != nullptr)
-      return Error(Code::invalid_usage, "a call inside a group has no request of its own");
-    group().add(comm, call);
-    return kOk;
-  }
-  hocket_request own;
-  TRY_VOID(own.add(comm, {&call, 1}));
+Result<void> usable(const hocket_comm* comm, const char* call) {
+  if (comm == nullptr) return null(call, "the communicator");
+  if (!forked()) return kOk;
+  return refuse(Code::invalid_usage, call,
+                "the communicator belongs to the parent of this process");
+}
+
+/// Waits for what was submitted, or hands it to the user and lets it begin.
+Result<void> carry_out(hocket_request own, hocket_request** request) {
   if (request == nullptr) {
     own.wait(kForever);
     return own.finish();
@@ -47,9 +45,25 @@ Result<void> submit(hocket_comm& comm, const Arguments& arguments, hocket_reques
   return kOk;
 }
 
+/// Submits one call, or adds it to the open group.
+Result<void> submit(hocket_comm& comm, const Arguments& arguments, hocket_request** request) {
+  TRY(const engine::Call call, make_call(arguments, comm.rank(), comm.size()));
+  if (group().open()) {
+    if (request != nullptr)
+      return refuse(Code::invalid_usage, name_of(arguments),
+                    "a call inside a group has no request of its own");
+    group().add(comm, call);
+    return kOk;
+  }
+  hocket_request own;
+  TRY_VOID(own.add(comm, {&call, 1}));
+  own.submit();
+  return carry_out(std::move(own), request);
+}
+
 hocket_result call(hocket_comm* comm, const Arguments& arguments, hocket_request** request) {
   if (request != nullptr) *request = nullptr;
-  Result<void> result = usable(comm);
+  Result<void> result = usable(comm, name_of(arguments));
   if (result) result = submit(*comm, arguments, request);
   if (result) return HOCKET_SUCCESS;
   const hocket_result code = fail(result.error());
@@ -63,11 +77,10 @@ hocket_result finish(hocket_request** request) {
   return to_c(own->finish());
 }
 
-Result<void> valid(hocket_request** request) {
-  if (request == nullptr || *request == nullptr)
-    return Error(Code::invalid_argument, "the request is null");
-  if (forked()) return Error(Code::invalid_usage, "the request belongs to the parent process");
-  return kOk;
+Result<void> valid(hocket_request** request, const char* call) {
+  if (request == nullptr || *request == nullptr) return null(call, "the request");
+  if (!forked()) return kOk;
+  return refuse(Code::invalid_usage, call, "the request belongs to the parent of this process");
 }
 
 }  // namespace
@@ -85,16 +98,15 @@ const char* hocket_result_text(hocket_result result) {
 const char* hocket_last_error(void) { return last_error(); }
 
 hocket_result hocket_get_id(hocket_id* id) {
-  if (id == nullptr) return fail(Error(Code::invalid_argument, "hocket_get_id: id is null"));
+  if (id == nullptr) return fail(null(__func__, "id"));
   return to_c(make_id(*id));
 }
 
 hocket_result hocket_comm_create(hocket_comm** comm, int world, const hocket_id* id, int rank,
                                  const hocket_options* options) {
-  if (comm == nullptr)
-    return fail(Error(Code::invalid_argument, "hocket_comm_create: comm is null"));
+  if (comm == nullptr) return fail(null(__func__, "comm"));
   *comm = nullptr;
-  if (group().open()) return fail(Error(Code::invalid_usage, "hocket_comm_create inside a group"));
+  if (group().open()) return fail(refuse(Code::invalid_usage, __func__, "inside a group"));
   const CommArguments arguments{world, rank, id, options};
   Result<std::unique_ptr<hocket_comm>> made = create_comm(arguments);
   if (!made) return fail(made.error());
@@ -104,39 +116,41 @@ hocket_result hocket_comm_create(hocket_comm** comm, int world, const hocket_id*
 
 hocket_result hocket_comm_destroy(hocket_comm* comm) {
   if (comm == nullptr) return HOCKET_SUCCESS;
-  if (const Result<void> result = usable(comm); !result) return fail(result.error());
+  if (const Result<void> result = usable(comm, __func__); !result) return fail(result.error());
+  if (group().open()) return fail(refuse(Code::invalid_usage, __func__, "inside a group"));
   if (const std::uint32_t requests = comm->requests.load(); requests > 0)
     return fail(
-        Error(Code::invalid_usage, "hocket_comm_destroy: " + std::to_string(requests) +
-                                       " requests were neither tested nor waited to their end"));
+        refuse(Code::invalid_usage, __func__,
+               std::to_string(requests) + " requests were neither tested nor waited to their end"));
   destroy_comm(std::unique_ptr<hocket_comm>(comm));
   return HOCKET_SUCCESS;
 }
 
 hocket_result hocket_comm_abort(hocket_comm* comm) {
-  if (const Result<void> result = usable(comm); !result) return fail(result.error());
+  if (const Result<void> result = usable(comm, __func__); !result) return fail(result.error());
   comm->communicator().abort("hocket_comm_abort was called");
   comm->process().kick();
   return HOCKET_SUCCESS;
 }
 
 hocket_result hocket_comm_rank(const hocket_comm* comm, int* rank) {
-  if (const Result<void> result = usable(comm); !result) return fail(result.error());
-  if (rank == nullptr) return fail(Error(Code::invalid_argument, "rank is null"));
+  if (const Result<void> result = usable(comm, __func__); !result) return fail(result.error());
+  if (rank == nullptr) return fail(null(__func__, "rank"));
   *rank = static_cast<int>(comm->rank().value);
   return HOCKET_SUCCESS;
 }
 
 hocket_result hocket_comm_size(const hocket_comm* comm, int* size) {
-  if (const Result<void> result = usable(comm); !result) return fail(result.error());
-  if (size == nullptr) return fail(Error(Code::invalid_argument, "size is null"));
+  if (const Result<void> result = usable(comm, __func__); !result) return fail(result.error());
+  if (size == nullptr) return fail(null(__func__, "size"));
   *size = static_cast<int>(comm->size());
   return HOCKET_SUCCESS;
 }
 
 hocket_result hocket_comm_async_error(hocket_comm* comm, hocket_result* error) {
-  if (const Result<void> result = usable(comm); !result) return fail(result.error());
-  if (error == nullptr) return fail(Error(Code::invalid_argument, "error is null"));
+  if (const Result<void> result = usable(comm, __func__); !result) return fail(result.error());
+  if (error == nullptr) return fail(null(__func__, "error"));
+  comm->process().kick();  // an idle communicator learns of failures when somebody looks
   const std::optional<Error> failure = comm->communicator().failure();
   *error = failure ? fail(*failure) : HOCKET_SUCCESS;
   return HOCKET_SUCCESS;
@@ -194,42 +208,37 @@ hocket_result hocket_group_start(void) {
 
 hocket_result hocket_group_end(hocket_request** request) {
   if (request != nullptr) *request = nullptr;
+  if (forked() && !group().empty())
+    group().fail(
+        refuse(Code::invalid_usage, __func__, "the group belongs to the parent of this process"));
   hocket_request own;
-  const Result<void> ended = group().end(own);
-  if (own.empty()) return to_c(ended);
-  if (request == nullptr || !ended) {
-    own.wait(kForever);
-    const Result<void> result = own.finish();
-    return to_c(ended ? result : ended);
-  }
-  *request = std::make_unique<hocket_request>(std::move(own)).release();
-  (*request)->kick();
-  return HOCKET_SUCCESS;
+  if (const Result<void> ended = group().end(own); !ended) return fail(ended.error());
+  return own.empty() ? HOCKET_SUCCESS : to_c(carry_out(std::move(own), request));
 }
 
 hocket_result hocket_test(hocket_request** request, int* done) {
-  if (const Result<void> result = valid(request); !result) return fail(result.error());
-  if (done == nullptr) return fail(Error(Code::invalid_argument, "hocket_test: done is null"));
+  if (const Result<void> result = valid(request, __func__); !result) return fail(result.error());
+  if (done == nullptr) return fail(null(__func__, "done"));
   *done = (*request)->test();
   return *done ? finish(request) : HOCKET_SUCCESS;
 }
 
 hocket_result hocket_wait(hocket_request** request, int timeout_ms) {
-  if (const Result<void> result = valid(request); !result) return fail(result.error());
+  if (const Result<void> result = valid(request, __func__); !result) return fail(result.error());
   if (timeout_ms < HOCKET_NO_TIMEOUT)
     return fail(
-        Error(Code::invalid_argument, "hocket_wait: timeout_ms is " + std::to_string(timeout_ms)));
+        refuse(Code::invalid_argument, __func__, "timeout_ms is " + std::to_string(timeout_ms)));
   const Duration most = timeout_ms == HOCKET_NO_TIMEOUT ? kForever : milliseconds(timeout_ms);
   if ((*request)->wait(most)) return finish(request);
-  return fail(Error(Code::timeout, "hocket_wait: not done after " + std::to_string(timeout_ms) +
-                                       " ms; the op goes on"));
+  return fail(refuse(Code::timeout, __func__,
+                     "not done after " + std::to_string(timeout_ms) + " ms; the op goes on"));
 }
 
 hocket_result hocket_explain(hocket_comm* comm, hocket_collective collective, size_t count,
                              hocket_type type, hocket_op op, char* text, size_t size,
                              size_t* needed) {
-  if (const Result<void> result = usable(comm); !result) return fail(result.error());
-  if (text == nullptr && size > 0) return fail(Error(Code::invalid_argument, "text is null"));
+  if (const Result<void> result = usable(comm, __func__); !result) return fail(result.error());
+  if (text == nullptr && size > 0) return fail(null(__func__, "text"));
   Arguments arguments;
   arguments.collective = collective;
   arguments.count = count;

@@ -22,12 +22,24 @@ struct Global {
   Word forked;
 };
 
-Global global;  // NOLINT: the one
+/// Never ends: who leaves by exit() may have communicators, and its other threads may be using
+/// them.
+union Immortal {
+  Global global;
+  constexpr Immortal() : global() {}
+  ~Immortal() {}
+};
 
-/// In the child of a fork: its parent's communicators are not its own. The runtime is left as it
-/// is, since its thread does not exist here.
-void after_fork() {
+Immortal immortal;  // NOLINT: the one
+Global& global = immortal.global;
+
+// A fork waits until no runtime is being made or ended. In its child the parent's communicators are
+// not its own; the runtime is left as it is, since its thread does not exist there.
+void before_fork() { global.lock.lock(); }
+void after_fork_in_parent() { global.lock.unlock(); }
+void after_fork_in_child() {
   if (global.users > 0) global.forked.store(1);
+  global.lock.unlock();
 }
 
 Result<void> read_config() {
@@ -43,7 +55,8 @@ Result<Runtime*> acquire() {
   const std::lock_guard lock(global.lock);
   if (global.runtime == nullptr) {
     TRY_VOID(read_config());
-    if (!std::exchange(global.fork_watched, true)) pthread_atfork(nullptr, nullptr, after_fork);
+    if (!std::exchange(global.fork_watched, true))
+      pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     global.machine.emplace(*global.config);
     TRY(global.runtime, Runtime::make(*global.machine));
   }
@@ -63,7 +76,8 @@ void release() {
 Result<std::unique_ptr<hocket_comm>> create_comm(const CommArguments& arguments) {
   if (forked())
     return Error(Code::invalid_usage,
-                 "this process was forked from one that had communicators; exec first");
+                 "hocket_comm_create: the parent of this process had communicators when it forked; "
+                 "a child that is to have its own calls exec first");
   TRY(Runtime * runtime, acquire());
   Result<std::unique_ptr<hocket_comm>> made = hocket_comm::create(*runtime, arguments);
   if (!made) release();

@@ -7,8 +7,7 @@ using hocket::Duration;
 using hocket::Result;
 
 Result<void> hocket_request::add(hocket_comm& comm, std::span<const hocket::engine::Call> calls) {
-  TRY(hocket::engine::Op * op, comm.communicator().submit(calls));
-  comm.requests.add(1);
+  TRY(hocket::engine::Op * op, comm.communicator().prepare(calls));
   if (empty()) {
     first_ = {&comm, op};
   } else {
@@ -17,14 +16,25 @@ Result<void> hocket_request::add(hocket_comm& comm, std::span<const hocket::engi
   return hocket::kOk;
 }
 
+void hocket_request::discard() {
+  each([](const Part& part) { part.comm->communicator().discard(*part.op); });
+  *this = hocket_request();
+}
+
+void hocket_request::submit() {
+  each([](const Part& part) {
+    part.comm->requests.add(1);
+    part.comm->communicator().commit(*part.op);
+  });
+}
+
 void hocket_request::kick() {
-  first_.comm->process().kick();
-  for (const Part& part : more_) part.comm->process().kick();
+  each([](const Part& part) { part.comm->process().kick(); });
 }
 
 bool hocket_request::test() {
-  bool done = first_.comm->process().test(*first_.op);
-  for (const Part& part : more_) done &= part.comm->process().test(*part.op);
+  bool done = true;
+  each([&](const Part& part) { done &= part.comm->process().test(*part.op); });
   return done;
 }
 
@@ -40,11 +50,11 @@ bool hocket_request::wait(Duration most) {
 }
 
 Result<void> hocket_request::finish() {
-  Result<void> result = first_.finish();
-  for (const Part& part : more_) {
+  Result<void> result;
+  each([&](const Part& part) {
     Result<void> next = part.finish();
     if (result) result = std::move(next);
-  }
+  });
   return result;
 }
 

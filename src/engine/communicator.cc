@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "algo/table.h"
 #include "engine/op_builder.h"
@@ -24,13 +25,18 @@ class Locked {  // the submit lock, held for some tens of instructions
   Baton& baton_;
 };
 
+/// "rank 3"; "ranks 3, 5, 6 and 9 more": those named, of so many.
+std::string rank_list(std::span<const Rank> named, std::uint32_t count) {
+  std::string text = count == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < named.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(named[i].value);
+  if (count > named.size()) text += " and " + std::to_string(count - named.size()) + " more";
+  return text;
+}
+
 std::string rank_list(const world::Missing& missing) {
   const std::uint32_t named = std::min(missing.count, world::Missing::kNamed);
-  std::string text = missing.count == 1 ? "rank " : "ranks ";
-  for (std::uint32_t i = 0; i < named; ++i)
-    text += (i ? ", " : "") + std::to_string(missing.ranks[i].value);
-  if (missing.count > named) text += " and " + std::to_string(missing.count - named) + " more";
-  return text;
+  return rank_list({missing.ranks.data(), named}, missing.count);
 }
 
 }  // namespace
@@ -50,17 +56,40 @@ Communicator::~Communicator() {
 
 Result<Op*> Communicator::submit(std::span<const Call> calls) {
   const Locked lock(submit_lock_);
+  TRY(Op * op, build(calls));
+  post(*op);
+  return op;
+}
+
+Result<Op*> Communicator::prepare(std::span<const Call> calls) {
+  const Locked lock(submit_lock_);
+  return build(calls);
+}
+
+void Communicator::commit(Op& op) {
+  const Locked lock(submit_lock_);
+  post(op);
+}
+
+void Communicator::discard(Op& op) {
+  const Locked lock(submit_lock_);
+  op.next_ = std::exchange(pool_, &op);
+}
+
+Result<Op*> Communicator::build(std::span<const Call> calls) {
   if (failure_) return failure_->clone();
   Op& op = take_op();
   OpBuilder builder(*config_, me_, op);
-  if (Result<void> built = builder.build(calls); !built) {
-    op.next_ = std::exchange(pool_, &op);
-    return std::move(built).error();
-  }
+  Result<void> built = builder.build(calls);
+  if (built) return &op;
+  op.next_ = std::exchange(pool_, &op);
+  return std::move(built).error();
+}
+
+void Communicator::post(Op& op) {
   op.seq_ = last_ = OpSeq{last_.value + 1};
   pending_.add(1);
   loop_.deliver(op);  // under the lock: mail is in the order of the numbers
-  return &op;
 }
 
 Op& Communicator::take_op() {
@@ -72,8 +101,7 @@ Op& Communicator::take_op() {
 
 void Communicator::release(Op& op) {
   CHECK(op.done(), "an op was released before it was done");
-  const Locked lock(submit_lock_);
-  op.next_ = std::exchange(pool_, &op);
+  discard(op);
 }
 
 std::optional<Error> Communicator::failure() const {
@@ -95,7 +123,7 @@ void Communicator::delivered() {
 
 bool Communicator::poll() {
   if (world_.fabric.poll()) return true;
-  if (failure_ || running_ == nullptr) return false;
+  if (failure_) return false;
   const std::optional<world::Failure> failure = world_.membership.failure();
   if (!failure) return false;
   fail(error_of(*failure));
@@ -127,7 +155,7 @@ void Communicator::advance() {
       op.fail(failure_->clone());
       op_ended(op);
     } else if (Result<void> started = start(op); !started) {
-      op.fail(agree(std::move(started).error(), op.seq_));
+      op.fail(agree(std::move(started).error(), op.entry_));
       op_ended(op);
     }
   }
@@ -142,6 +170,7 @@ Result<void> Communicator::start(Op& op) {
     if (scratch_.data != nullptr) world_.device.free(std::exchange(scratch_, {}));
     TRY(scratch_, world_.device.allocate(scratch));
   }
+  if (op.enters_) op.entry_ = entered_ = OpSeq{entered_.value + 1};
   const Plan& plan = op.works_[0].plan;
   const Instant now = world_.clock.now();
   record(op, trace::Kind::op_started, now,
@@ -171,7 +200,9 @@ void Communicator::op_ended(Op& op) {
 }
 
 void Communicator::op_timed_out(Op& op) {
-  const world::Missing missing = world_.membership.missing(op.seq_);
+  world::Missing missing;
+  if (op.enters_) missing = world_.membership.missing(op.entry_);
+  const std::vector<Rank> awaited = op.waiting_for();
   std::string text =
       "not done " + std::to_string(config_->op_timeout.ns / 1'000'000) + " ms after its start: ";
   Rank culprit = kNobody;
@@ -179,12 +210,13 @@ void Communicator::op_timed_out(Op& op) {
     text += rank_list(missing) + " did not enter it";
     culprit = missing.ranks[0];
   } else {
-    const std::string peers = op.waiting_for();
-    text += "all ranks entered it; " + (peers.empty() ? "nothing" : peers) + " awaited";
+    const auto count = static_cast<std::uint32_t>(awaited.size());
+    text += std::string(op.enters_ ? "all ranks entered it; " : "") +
+            (count > 0 ? rank_list(awaited, count) : "nothing") + " awaited";
   }
   Error error(Code::timeout, std::move(text));
-  fail(
-      agree(culprit == kNobody ? std::move(error) : std::move(error).about_peer(culprit), op.seq_));
+  fail(agree(culprit == kNobody ? std::move(error) : std::move(error).about_peer(culprit),
+             op.entry_));
 }
 
 Error Communicator::agree(Error mine, OpSeq op) {
@@ -196,7 +228,7 @@ Error Communicator::agree(Error mine, OpSeq op) {
 
 Error Communicator::error_of(const world::Failure& failure) {
   std::string text = "reported by rank " + std::to_string(failure.reporter.value);
-  if (failure.op.value != 0) text += " in op " + std::to_string(failure.op.value);
+  if (failure.op.value != 0) text += " in collective " + std::to_string(failure.op.value);
   Error error(failure.code, std::move(text));
   if (failure.culprit == kNobody) return error;
   return std::move(error).about_peer(failure.culprit);

@@ -59,6 +59,11 @@ class Communicator final : private Mail {
   /// the loop. Fails with invalid_argument (naming call and value), or with the communicator's
   /// failure. The op is the caller's until release.
   Result<Op*> submit(std::span<const Call> calls);
+  /// The same in two steps, for ops of several communicators of which all or none are submitted:
+  /// what can fail, and the rest. What is not committed is discarded.
+  Result<Op*> prepare(std::span<const Call> calls);
+  void commit(Op& op);
+  void discard(Op& op);
   /// Gives a done op back.
   void release(Op& op);
   /// The failure of the communicator, or nothing.
@@ -78,8 +83,9 @@ class Communicator final : private Mail {
   void enqueue(Op& op);
   void op_ended(Op& op);
   void op_timed_out(Op& op);
-  /// Publishes an error found here; what comes back is what all ranks agree on.
-  Error agree(Error mine, OpSeq op);
+  /// Publishes an error found here, in that Op::entry(); what comes back is what all ranks agree
+  /// on.
+  Error agree(Error mine, OpSeq entry);
 
  private:
   void delivered() override;  // abort
@@ -93,6 +99,8 @@ class Communicator final : private Mail {
   void record(const Op& op, trace::Kind kind, Instant at, Facts facts);
   Result<void> start(Op& op);
   static Error error_of(const world::Failure& failure);
+  Result<Op*> build(std::span<const Call> calls);
+  void post(Op& op);
   Op& take_op();
 
   const world::World world_;
@@ -102,7 +110,8 @@ class Communicator final : private Mail {
   const Rank me_;
   mutable Baton submit_lock_;
   bool advancing_ = false;
-  OpSeq last_;  // under the submit lock, like pool_
+  OpSeq last_;     // under the submit lock, like pool_
+  OpSeq entered_;  // of the ops that have started
   Op* pool_ = nullptr;
   Op *running_ = nullptr, *first_ = nullptr, *newest_ = nullptr;
   Bytes scratch_;

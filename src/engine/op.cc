@@ -30,14 +30,19 @@ void Op::start(Bytes scratch, Instant deadline) {
     at += work.scratch_bytes();
   }
   if (deadline != kNever) communicator_.loop().add(*this, deadline);
-  const Bytes output{works_[0].output, lands_ ? works_[0].plan.total_bytes() : 0};
   scope_.hold();
-  if (Result<void> entered = world().fabric.enter({seq_, output}); !entered) {
+  if (Result<void> entered = join_others(); !entered) {
     child_failed(std::move(entered).error());
   } else {
     enter(Phase::scaling);
   }
   scope_.release();  // may end the op: nothing of it is touched after this
+}
+
+Result<void> Op::join_others() {
+  if (!enters_) return kOk;
+  const Bytes output{works_[0].output, lands_ ? works_[0].plan.total_bytes() : 0};
+  return world().fabric.enter({entry_, output});
 }
 
 // A phase with nothing to do ends at once: most ops go straight to their rounds.
@@ -73,7 +78,7 @@ void Op::expired() { communicator_.op_timed_out(*this); }
 
 void Op::child_failed(Error error) {
   if (error.code() == Code::cancelled) return;
-  fail(communicator_.agree(std::move(error), seq_));
+  fail(communicator_.agree(std::move(error), entry_));
 }
 
 void Op::fail(Error error) {
@@ -92,19 +97,14 @@ void Op::fail(Error error) {
   scope_.release();
 }
 
-std::string Op::waiting_for() const {
+std::vector<Rank> Op::waiting_for() const {
   std::vector<Rank> peers;
   for (const Lane& lane : lanes_)
     for (const world::Waiter* waiter : {&lane.send, &lane.receive})
       if (waiter->parked && waiter->peer != kNobody) peers.push_back(waiter->peer);
   std::sort(peers.begin(), peers.end());
   peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
-  std::string text;
-  for (const Rank peer : peers) {
-    text += text.empty() ? (peers.size() == 1 ? "peer " : "peers ") : ", ";
-    text += std::to_string(peer.value);
-  }
-  return text;
+  return peers;
 }
 
 }  // namespace hocket::engine

@@ -12,7 +12,6 @@
 #include <coroutine>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "async/loop.h"
@@ -47,7 +46,7 @@ class Op final : public Mail, private Scope::Owner, private Timer {
   bool done() const { return done_.load() != 0; }
   /// Once done: null, or why it failed.
   const Error* error() const { return error_ ? &*error_ : nullptr; }
-  OpSeq seq() const { return seq_; }
+  OpSeq seq() const { return seq_; }  ///< among this rank's submissions
   std::vector<Work>& works() { return works_; }
   Communicator& communicator() { return communicator_; }
 
@@ -60,12 +59,15 @@ class Op final : public Mail, private Scope::Owner, private Timer {
   Result<void> verdict() const;
   /// Messages that are not staged land in the peer's output: the op is one collective.
   bool lands() const { return lands_; }
+  /// Its number among the ops that all ranks enter: those with a collective. Sends and receives
+  /// alone have none (0), since only two ranks know of them.
+  OpSeq entry() const { return entry_; }
   /// Enters the op and starts its first phase.
   void start(Bytes scratch, Instant deadline);
   /// The first error wins; parked lanes wake and end. The op may be done when this returns.
   void fail(Error error);
-  /// The peers that lanes are parked for, in words: "peers 3 and 5"; empty: none.
-  std::string waiting_for() const;
+  /// The peers that lanes are parked for, each once.
+  std::vector<Rank> waiting_for() const;
 
  private:
   friend class Communicator;
@@ -76,6 +78,7 @@ class Op final : public Mail, private Scope::Owner, private Timer {
   void expired() override;
   void child_failed(Error error) override;
   void children_ended() override;
+  Result<void> join_others();
   void enter(Phase phase);
   void run_lanes();
 
@@ -84,11 +87,11 @@ class Op final : public Mail, private Scope::Owner, private Timer {
   std::vector<Work> works_;
   std::vector<Lane> lanes_;
   std::optional<Error> error_;
-  OpSeq seq_;
+  OpSeq seq_, entry_;
   Instant submitted_;
   Op* next_ = nullptr;  // in the communicator's queue or pool
   Phase phase_ = Phase::queued;
-  bool lands_ = true;
+  bool lands_ = true, enters_ = true;
   Word done_;
 };
 

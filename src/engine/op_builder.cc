@@ -27,14 +27,15 @@ Result<void> OpBuilder::build(std::span<const Call> calls) {
     return std::move(paired).error();
   }
   lay_out_lanes();
-  op_.lands_ = calls.size() == 1 && !is_message(op_.works_[0]);
+  op_.enters_ = !std::all_of(op_.works_.begin(), op_.works_.end(), is_message);
+  op_.lands_ = calls.size() == 1 && op_.enters_;
   op_.phase_ = Op::Phase::queued;
   op_.done_.store(0);
   return kOk;
 }
 
 Result<void> OpBuilder::add_work(const Call& call) {
-  Request request = call.request;
+  const Request& request = call.request;
   const std::uint32_t world = config_.topology->world();
   if (request.root.value >= world)
     return Error(Code::invalid_argument,
@@ -47,16 +48,20 @@ Result<void> OpBuilder::add_work(const Call& call) {
   work.output = call.output;
   TRY(work.plan, plan(request, call.algorithm));
   // Averages of an all_reduce are divided into the output, and go on in place from there.
-  if (request.collective == Collective::all_reduce && work.scales_input() && !request.in_place) {
-    request.in_place = true;
-    TRY(work.plan, plan(request, call.algorithm));
-  }
+  if (request.collective == Collective::all_reduce && work.scales_input())
+    work.plan.request.in_place = true;
+  if (work.plan.request.in_place && !work.plan.algorithm->in_place)
+    return Error(Code::unsupported, std::string(name_of(request.collective)) + ": algorithm '" +
+                                        work.plan.algorithm->name + "' does not work in place");
   op_.works_.push_back(work);
   return kOk;
 }
 
+/// Ranks may differ in being in place and must choose alike: selection does not hear of it.
 Result<Plan> OpBuilder::plan(const Request& request, const Algorithm* forced) const {
-  TRY(const algo::Choice choice, algo::select(*config_.tuning, request, forced));
+  Request asked = request;
+  asked.in_place = false;
+  TRY(const algo::Choice choice, algo::select(*config_.tuning, asked, forced));
   return algo::plan_of(choice, *config_.topology, request);
 }
 

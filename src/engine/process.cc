@@ -14,6 +14,7 @@ constexpr Duration kFirstNap = microseconds(50), kLongestNap = milliseconds(1);
 // any work make it rest until rung.
 constexpr Duration kLook = microseconds(200);
 constexpr std::uint32_t kLooks = 500;
+constexpr Duration kLongestRest = seconds(1);
 // A passive waiter looks again now and then, in case the driver went away in silence.
 constexpr Duration kLongestWait = milliseconds(10);
 
@@ -35,19 +36,29 @@ void Process::detach(Communicator& communicator) {
   std::uint32_t idle = 0;
   while (communicator.pending() > 0) {
     idle = turn() ? 0 : idle + 1;
+    if (idle < kSpins) continue;
     rest(callers_, idle);
+    refresh();
   }
   turn();  // an abort may still be in the mail
   std::erase(communicators_, &communicator);
   lay_down();
 }
 
+// A driver may be about to lay the baton down and have looked for mail already. It rings after it
+// has laid it down and then looks again; we ring and then try again: of two who ring, the second
+// one sees what the first did before.
 void Process::kick() {
-  if (wanted_.load() == 0 && baton_.try_take()) {
-    turn();
-    return lay_down();
-  }
+  if (try_turn()) return;
   callers_.ring();
+  try_turn();
+}
+
+bool Process::try_turn() {
+  if (wanted_.load() != 0 || !baton_.try_take()) return false;
+  turn();
+  lay_down();
+  return true;
 }
 
 bool Process::wait(const Op& op, Duration most) {
@@ -77,8 +88,10 @@ bool Process::drive_until_done(const Op& op, Instant until) {
   std::uint32_t idle = 0;
   while (!op.done() && wanted_.load() == 0) {
     idle = turn() ? 0 : idle + 1;
-    if (idle % kTurnsPerClock == kTurnsPerClock - 1 && refresh() >= until) return true;
-    if (!op.done()) rest(callers_, idle);
+    if (now_ >= until) return true;
+    if (op.done() || idle < kSpins) continue;
+    rest(callers_, idle);
+    refresh();
   }
   return false;
 }
@@ -92,28 +105,34 @@ void Process::drive_all_work() {
       lay_down();
       rest(progress_, idle);
       if (!baton_.try_take()) return;
+      refresh();
     }
   }
   lay_down();
 }
 
+// It says that it rests before it looks for work once more, and who leaves work looks whether it
+// rests after having laid the baton down: one of the two sees the other.
 void Process::serve() {
   std::uint32_t looks = 0;
   while (stopped_.load() == 0) {
-    if (wanted_.load() == 0 && baton_.try_take()) {
-      if (work_left()) {
-        looks = 0;
-        drive_all_work();
-        continue;
-      }
-      lay_down();
-    }
-    const bool tired = ++looks > kLooks;
+    const bool tired = looks >= kLooks;
     const std::uint32_t ticket = progress_.ticket();
-    resting_.store(tired);
-    if (stopped_.load() == 0) progress_.wait(ticket, tired ? seconds(1) : kLook);
-    resting_.store(0);
+    if (tired) resting_.add(1);
+    const bool found = take_if_left();
+    if (!found && stopped_.load() == 0) progress_.wait(ticket, tired ? kLongestRest : kLook);
+    if (tired) resting_.add(~0u);
+    if (found) drive_all_work();
+    looks = found ? 0 : std::min(looks + 1, kLooks);
   }
+}
+
+/// Takes the baton; not if there is nothing to drive, or somebody else does.
+bool Process::take_if_left() {
+  if (wanted_.load() != 0 || !baton_.try_take()) return false;
+  if (work_left()) return true;
+  lay_down();
+  return false;
 }
 
 void Process::stop() {
@@ -130,7 +149,7 @@ bool Process::turn() {
   return moved;
 }
 
-Instant Process::refresh() { return now_ = clock_.now(); }
+void Process::refresh() { now_ = clock_.now(); }
 
 bool Process::work_left() const {
   return loop_.has_mail() || std::any_of(communicators_.begin(), communicators_.end(),
@@ -150,11 +169,10 @@ void Process::lay_down() {
   const bool left = work_left();
   baton_.lay_down();
   callers_.ring();
-  if (left && resting_.load() != 0) progress_.ring();
+  if ((left || loop_.has_mail()) && resting_.add(0) != 0) progress_.ring();
 }
 
 void Process::rest(world::Doorbell& bell, std::uint32_t idle_turns) {
-  if (idle_turns < kSpins) return;
   if (idle_turns < kSpins + kYields) return bell.yield();
   const std::uint32_t naps = std::min(idle_turns - kSpins - kYields, 10u);
   const std::uint32_t ticket = bell.ticket();

@@ -51,13 +51,15 @@ class Process final : public Communicator::Listener {
  private:
   void op_ended(Communicator& communicator) override;
   bool turn();
+  bool try_turn();
   bool work_left() const;
   void take_baton();
   void lay_down();
   bool drive_until_done(const Op& op, Instant until);
+  bool take_if_left();
   void drive_all_work();
   void rest(world::Doorbell& bell, std::uint32_t idle_turns);
-  Instant refresh();
+  void refresh();
 
   world::Clock& clock_;
   world::Doorbell& callers_;
@@ -69,7 +71,7 @@ class Process final : public Communicator::Listener {
   Instant now_;                               // with the baton: as of a few turns ago
   std::uint32_t turns_ = 0;
   Word wanted_;   // threads that need the baton for attach and detach
-  Word resting_;  // 1: the progress thread sleeps until rung
+  Word resting_;  // 1: the progress thread sleeps until rung, or is about to
   Word stopped_;
 };
 
