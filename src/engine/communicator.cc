@@ -140,11 +140,11 @@ void Communicator::enqueue(Op& op) {
                                        static_cast<std::uint32_t>(request.op) << 16});
   (newest_ != nullptr ? newest_->next_ : first_) = &op;
   newest_ = &op;
-  advance();
+  advance(op.submitted_);
 }
 
 // Ops may end inside start, and tell so inside the loop below: one level of it is enough.
-void Communicator::advance() {
+void Communicator::advance(Instant now) {
   if (std::exchange(advancing_, true)) return;
   while (running_ == nullptr && first_ != nullptr) {
     Op& op = *std::exchange(first_, first_->next_);
@@ -154,7 +154,7 @@ void Communicator::advance() {
     if (failure_) {
       op.fail(failure_->clone());
       op_ended(op);
-    } else if (Result<void> started = start(op); !started) {
+    } else if (Result<void> started = start(op, now); !started) {
       op.fail(agree(std::move(started).error(), op.entry_));
       op_ended(op);
     }
@@ -163,7 +163,7 @@ void Communicator::advance() {
 }
 
 /// Fails before the op has begun, or not at all.
-Result<void> Communicator::start(Op& op) {
+Result<void> Communicator::start(Op& op, Instant now) {
   std::uint64_t scratch = 0;
   for (const Work& work : op.works_) scratch += work.scratch_bytes();
   if (scratch > scratch_.size) {
@@ -172,7 +172,6 @@ Result<void> Communicator::start(Op& op) {
   }
   if (op.enters_) op.entry_ = entered_ = OpSeq{entered_.value + 1};
   const Plan& plan = op.works_[0].plan;
-  const Instant now = world_.clock.now();
   record(op, trace::Kind::op_started, now,
          {static_cast<std::uint64_t>(plan.algorithm -
                                      algo::algorithms(plan.request.collective).data()),
@@ -196,7 +195,7 @@ void Communicator::op_ended(Op& op) {
   pending_.add(~0u);
   op.done_.store(1);  // from here on the op may be released, and used again, by another thread
   listener_.op_ended(*this);
-  advance();
+  advance(now);
 }
 
 void Communicator::op_timed_out(Op& op) {
@@ -255,7 +254,7 @@ void Communicator::fail(Error error) {
   if (failure_) return;
   keep_failure(error);
   if (running_ != nullptr) running_->fail(std::move(error));
-  advance();
+  advance(world_.clock.now());
 }
 
 }  // namespace hocket::engine

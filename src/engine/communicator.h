@@ -89,7 +89,7 @@ class Communicator final : private Mail {
 
  private:
   void delivered() override;  // abort
-  void advance();
+  void advance(Instant now);
   void fail(Error error);
   void keep_failure(const Error& error);
   struct Facts {  // what an event says, by its kind (trace/event.h)
@@ -97,7 +97,7 @@ class Communicator final : private Mail {
     std::uint32_t b;
   };
   void record(const Op& op, trace::Kind kind, Instant at, Facts facts);
-  Result<void> start(Op& op);
+  Result<void> start(Op& op, Instant now);
   static Error error_of(const world::Failure& failure);
   Result<Op*> build(std::span<const Call> calls);
   void post(Op& op);
