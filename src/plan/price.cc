@@ -67,128 +67,161 @@ bool even(const Plan& plan) {
 /// space crosses a rank's ports.
 std::uint64_t slices(const Plan& plan) { return 2 * plan.total_bytes() / plan.slice_bytes; }
 
-std::uint64_t messages(const Plan& plan, std::uint64_t ranks) {
-  return ranks * (std::uint64_t{plan.pieces} * plan.shape.rounds + slices(plan));
-}
-
 Price as_price(const Moment& m) { return {m.at, m.alpha, m.beta, m.gamma, m.cpu, false, nullptr}; }
 
-/// The slowest hop, `depth` times, and once more per further piece or slice, which travel behind
-/// one another.
+/// Messages of one piece that the busiest rank sends or receives; the root, where there is one.
+std::uint64_t busiest(const Plan& plan) {
+  const Rank root = plan.request.root;
+  std::uint64_t out = 0, in = 0;
+  for (std::uint32_t k = 0; k < plan.shape.rounds; ++k) {
+    const Exchange x = plan.round(root, ChannelId{0}, k);
+    out += x.to != kNobody && x.to != root;
+    in += x.from != kNobody && x.from != root;
+  }
+  return std::max({out, in, std::uint64_t{1}});
+}
+
+/// The slowest hop, `depth` times, and for each further piece what its busiest rank needs for it.
 Price by_depth(const Plan& plan, const Costs& costs, const char* why) {
   const Topology& topology = *plan.topology;
   const LinkCost& link = costs.of(topology.nodes() > 1 ? LinkClass::rail : LinkClass::node);
-  const std::uint64_t bytes = plan.total_bytes() / plan.pieces;
-  const std::uint64_t cuts = std::max<std::uint64_t>(1, bytes / plan.slice_bytes) * plan.pieces;
-  const bool folds = plan.request.collective != Collective::broadcast;
+  const bool folds = plan.request.collective == Collective::reduce;
+  const std::uint64_t piece = plan.total_bytes() / plan.pieces;
+  const std::uint64_t cuts = std::max<std::uint64_t>(1, piece / plan.slice_bytes);
   const Picoseconds depth = plan.algorithm->depth(topology);
-  Price hop;
-  hop.alpha = link.alpha * depth;
-  hop.beta = link.time(bytes) * (depth + plan.pieces - 1);
-  hop.gamma = folds ? costs.fold(bytes) * depth : 0;
-  hop.cpu = 2 * costs.message * (depth + cuts - 1);
-  hop.time = hop.alpha + hop.beta + hop.gamma + hop.cpu;
-  hop.exact = false;
-  hop.why = why;
-  return hop;
+  const Picoseconds passes = depth + (plan.pieces - 1) * busiest(plan);
+  Price price;
+  price.alpha = link.alpha * depth;
+  price.beta = link.time(piece) * passes;
+  price.gamma = folds ? costs.fold(piece) * passes : 0;
+  price.cpu = 2 * costs.message * cuts * passes;
+  price.time = price.alpha + price.beta + price.gamma + price.cpu;
+  price.exact = false;
+  price.why = why;
+  return price;
+}
+
+/// What is followed: the plan, in longer slices where there are too many.
+struct Subject {
+  Plan plan;
+  const Costs& costs;
+  std::uint64_t most_messages;
+  std::uint32_t slice_bytes;  // the plan's own
+
+  Followed all_rounds(std::uint32_t period) const {
+    return {period, plan.shape.rounds, slice_bytes, false};
+  }
+  std::uint64_t messages(std::uint64_t ranks) const {
+    return ranks * (std::uint64_t{plan.pieces} * plan.shape.rounds + slices(plan));
+  }
+  bool affords(std::uint64_t ranks) const { return messages(ranks) <= most_messages; }
+};
+
+Subject subject_of(const Plan& plan, const Costs& costs, std::uint64_t most_messages) {
+  Subject subject{plan, costs, most_messages, plan.slice_bytes};
+  const std::uint64_t most_slices = std::max<std::uint64_t>(most_messages / 64, 64);
+  const std::uint64_t factor = (slices(plan) + most_slices - 1) / most_slices;
+  subject.plan.slice_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      plan.slice_bytes * std::max<std::uint64_t>(factor, 1), std::uint64_t{1} << 31));
+  // Floats are divided from the input into the output, and the rounds go on in place.
+  const bool divided = internal::averages(plan) && is_float(plan.request.type);
+  if (divided && plan.request.collective == Collective::all_reduce)
+    subject.plan.request.in_place = true;
+  return subject;
 }
 
 /// From two spread samples of the rounds to all of them: the price of long plans is affine in their
 /// number.
-Price extrapolated(const Plan& plan, const Costs& costs, std::uint32_t sample) {
-  const Moment all = Recurrence(plan, costs, {1, sample}).run();
-  const Moment half = Recurrence(plan, costs, {1, sample / 2}).run();
-  const double more = static_cast<double>(plan.shape.rounds - sample) / (sample - sample / 2);
-  const auto extend = [&](Picoseconds Moment::* part) {
-    const double step = static_cast<double>(all.*part) - static_cast<double>(half.*part);
+Price extrapolated(const Subject& subject, const Followed& sample) {
+  Followed part = sample;
+  const Moment all = Recurrence(subject.plan, subject.costs, part).run();
+  part.rounds /= 2;
+  const Moment half = Recurrence(subject.plan, subject.costs, part).run();
+  const double more = static_cast<double>(subject.plan.shape.rounds - sample.rounds) /
+                      (sample.rounds - part.rounds);
+  const auto extend = [&](Picoseconds Moment::* kind) {
+    const double step = static_cast<double>(all.*kind) - static_cast<double>(half.*kind);
     return static_cast<Picoseconds>(
-        std::max(0.0, static_cast<double>(all.*part) + step * more + 0.5));
+        std::max(0.0, static_cast<double>(all.*kind) + step * more + 0.5));
   };
-  return {
-      extend(&Moment::at),
-      extend(&Moment::alpha),
-      extend(&Moment::beta),
-      extend(&Moment::gamma),
-      extend(&Moment::cpu),
-      false,
-      "an estimate: extrapolated from some of its rounds, as if each rank did what rank 0 does"};
+  return {.time = extend(&Moment::at),
+          .alpha = extend(&Moment::alpha),
+          .beta = extend(&Moment::beta),
+          .gamma = extend(&Moment::gamma),
+          .cpu = extend(&Moment::cpu),
+          .exact = false,
+          .why = "extrapolated from some of its rounds, as if all nodes did the same"};
 }
 
 /// The ranks to follow so that the price is exact; 0: too many.
-std::uint32_t ranks_to_follow(const Plan& plan, std::uint64_t most_messages) {
-  const Topology& topology = *plan.topology;
+std::uint32_t ranks_to_follow(const Subject& subject) {
+  const Topology& topology = *subject.plan.topology;
   const std::uint32_t world = topology.world();
-  if (even(plan)) {
-    if (messages(plan, 1) <= most_messages && repeats(plan, 1)) return 1;
+  if (even(subject.plan)) {
+    if (subject.affords(1) && repeats(subject.plan, 1)) return 1;
     const std::uint32_t node = topology.uniform() ? topology.ranks_per_node() : world;
-    if (node < world && messages(plan, node) <= most_messages && repeats(plan, node)) return node;
+    if (node < world && subject.affords(node) && repeats(subject.plan, node)) return node;
   }
-  return messages(plan, world) <= most_messages ? world : 0;
+  return subject.affords(world) ? world : 0;
 }
 
-/// Where following enough ranks takes too long.
-Price estimated(const Plan& plan, const Costs& costs, std::uint64_t most_messages) {
-  if (plan.algorithm->depth(*plan.topology) > 1)
-    return by_depth(plan, costs,
-                    "an estimate: too long a chain; its slowest hop is priced again and again");
-  const std::uint64_t sample = most_messages / 2 / plan.pieces;
-  if (plan.shape.rounds > std::max<std::uint64_t>(sample, kRoundsCompared))
-    return extrapolated(plan, costs, static_cast<std::uint32_t>(sample));
-  Recurrence recurrence(plan, costs, {1, plan.shape.rounds});
+/// Where following enough ranks takes too long: those of one node stand for all.
+Price estimated(const Subject& subject) {
+  const Plan& plan = subject.plan;
+  const Topology& topology = *plan.topology;
+  if (plan.algorithm->depth(topology) > 1)
+    return by_depth(plan, subject.costs, "too long a chain to follow: its slowest hop repeated");
+  const bool nodes = topology.uniform() && topology.nodes() > 1;
+  Followed followed = subject.all_rounds(nodes ? topology.ranks_per_node() : 1);
+  followed.smooth = true;
+  const std::uint64_t most_rounds = std::max<std::uint64_t>(
+      subject.most_messages / plan.pieces / followed.period, kRoundsCompared);
+  if (plan.shape.rounds > most_rounds) {
+    followed.rounds = static_cast<std::uint32_t>(most_rounds);
+    return extrapolated(subject, followed);
+  }
+  Recurrence recurrence(plan, subject.costs, followed);
   Price result = as_price(recurrence.run());
-  result.why = "an estimate: all ranks are priced as rank 0";
+  result.why = nodes ? "as if all nodes did the same" : "as if all ranks did the same";
   return result;
 }
 
-/// Empty when the price of what was followed is exact. Credits are enough when they cover an
-/// exchange and the one before.
-const char* why_estimate(const Plan& plan, const Costs& costs, const Recurrence& followed) {
-  if (plan.channels > 1 || plan.pieces > 1)
-    return "an estimate: it supposes credits enough for channels and pieces that overlap";
-  if (2 * followed.most_slices() > costs.credits)
-    return "an estimate: it supposes credits enough for all slices";
+/// Null when the price of what was followed is exact.
+const char* why_estimate(const Subject& subject, const Recurrence& followed) {
+  if (subject.plan.channels > 1 || subject.plan.pieces > 1) return "channels and pieces overlap";
+  if (subject.plan.slice_bytes != subject.slice_bytes) return "slices were followed in longer ones";
+  if (followed.starved()) return "it supposes more credits than there are";
   return nullptr;
 }
 
 /// Who comes first when messages meet at a port depends on the ranks; so then all are followed.
-Price followed(const Plan& plan, const Costs& costs, std::uint32_t period,
-               std::uint64_t most_messages) {
-  const std::uint32_t world = plan.topology->world();
-  Recurrence recurrence(plan, costs, {period, plan.shape.rounds});
+Price followed(const Subject& subject, std::uint32_t period) {
+  const std::uint32_t world = subject.plan.topology->world();
+  Recurrence recurrence(subject.plan, subject.costs, subject.all_rounds(period));
   Price result = as_price(recurrence.run());
   if (period < world && (recurrence.tied() || !recurrence.complete())) {
-    if (messages(plan, world) <= most_messages) return followed(plan, costs, world, most_messages);
-    result.why = "an estimate: it supposes that all ranks do the same";
+    if (subject.affords(world)) return followed(subject, world);
+    result.why = "as if all ranks did the same";
     return result;
   }
-  result.why = why_estimate(plan, costs, recurrence);
+  result.why = why_estimate(subject, recurrence);
   if (result.why != nullptr) return result;
   result.exact = true;
-  result.why = period == world ? "exact: every rank was followed"
-               : period == 1   ? "exact: all ranks do the same"
-                               : "exact: all nodes do the same";
+  result.why = period == world ? "every rank was followed"
+               : period == 1   ? "all ranks do the same"
+                               : "all nodes do the same";
   return result;
 }
 
 }  // namespace
 
 Price price(const Plan& plan, const Costs& costs, std::uint64_t most_messages) {
-  if (plan.shape.rounds == 0) return {.why = "exact: nothing is sent"};
+  if (plan.shape.rounds == 0) return {.why = "nothing is sent"};
   if (plan.request.collective == Collective::send_recv)
-    return by_depth(plan, costs, "an estimate: one message over the slowest link");
-  Plan priced = plan;
-  Costs scaled = costs;
-  // Slices beyond number are priced as fewer, each with the CPU time of those it stands for.
-  const std::uint64_t most_slices = std::max<std::uint64_t>(most_messages / 4, 64);
-  if (slices(plan) > most_slices) {
-    const std::uint64_t factor = (slices(plan) + most_slices - 1) / most_slices;
-    priced.slice_bytes = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(plan.slice_bytes * factor, std::uint64_t{1} << 31));
-    scaled.message *= priced.slice_bytes / plan.slice_bytes;
-  }
-  const std::uint32_t period = ranks_to_follow(priced, most_messages);
-  if (period == 0) return estimated(priced, scaled, most_messages);
-  return followed(priced, scaled, period, most_messages);
+    return by_depth(plan, costs, "one message over the slowest link");
+  const Subject subject = subject_of(plan, costs, most_messages);
+  const std::uint32_t period = ranks_to_follow(subject);
+  return period == 0 ? estimated(subject) : followed(subject, period);
 }
 
 }  // namespace hocket

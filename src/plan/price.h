@@ -22,12 +22,12 @@ struct Price {
   /// and taking. They add up to `time`, to a picosecond each where it was extrapolated.
   Picoseconds alpha = 0, beta = 0, gamma = 0, cpu = 0;
   bool exact = true;
-  const char* why = "";  ///< what makes it exact, or an estimate; never null
+  const char* why = "";  ///< why it is exact, or an estimate; never null
 };
 
-inline constexpr std::uint64_t kMessagesExact = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMessagesFollowed = std::uint64_t{1} << 17;
 
 /// `most_messages`: how much work pricing may be; fewer make prices of long plans estimates.
-Price price(const Plan& plan, const Costs& costs, std::uint64_t most_messages = kMessagesExact);
+Price price(const Plan& plan, const Costs& costs, std::uint64_t most_messages = kMessagesFollowed);
 
 }  // namespace hocket

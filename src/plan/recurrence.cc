@@ -9,16 +9,14 @@ namespace {
 
 constexpr std::uint32_t number_of(LinkClass link) { return static_cast<std::uint32_t>(link); }
 
-/// avg divides floats before the rounds and integers after them, in the whole buffer each time
-/// (engine/work.h); all other ops divide nothing.
+}  // namespace
+
 bool averages(const Plan& plan) {
   const Collective collective = plan.request.collective;
   const bool reduces = collective == Collective::all_reduce || collective == Collective::reduce ||
                        collective == Collective::reduce_scatter;
   return reduces && plan.request.op == ReduceOp::avg && plan.topology->world() > 1;
 }
-
-}  // namespace
 
 Recurrence::Recurrence(const Plan& plan, const Costs& costs, const Followed& followed)
     : plan_(plan), costs_(costs), followed_(followed), servers_(followed.period) {
@@ -58,7 +56,7 @@ bool Recurrence::complete() const {
 }
 
 Recurrence::Cursor Recurrence::cursor(std::uint32_t channel) const {
-  return {Exchange{}, Slices(plan_, 0, Range{}), channel};
+  return {.exchange = {}, .slices = Slices(plan_, 0, Range{}), .piece = channel};
 }
 
 void Recurrence::next(Lane& lane, Cursor& at) const {
@@ -74,7 +72,20 @@ void Recurrence::settle(const Lane& lane, Cursor& at, bool out) const {
   const ChannelId channel{static_cast<std::uint16_t>(lane.channel)};
   const std::uint64_t round = std::uint64_t{at.round} * plan_.shape.rounds / followed_.rounds;
   at.exchange = plan_.round(Rank{lane.rank}, channel, static_cast<std::uint32_t>(round));
-  at.slices = Slices(plan_, at.piece, out ? at.exchange.out : at.exchange.in);
+  const Range& range = out ? at.exchange.out : at.exchange.in;
+  if (!followed_.smooth) {
+    at.slices = Slices(plan_, at.piece, range);
+    return;
+  }
+  const Plan::Stretch block = plan_.stretch(at.piece, 0, 0);
+  at.left = range.count * (block.end - block.begin);
+  at.signal = range.count == 0;
+}
+
+void Recurrence::next_slice(Cursor& at) const {
+  if (!followed_.smooth) return at.slices.next();
+  at.left -= slice(at);
+  at.signal = false;
 }
 
 /// How many rounds must have been received before this one may be sent; of the plan's rounds below
@@ -125,33 +136,29 @@ void Recurrence::send(Lane& lane, Picoseconds now) {
     }
     const LinkClass link = plan_.topology->between(me, x.to);
     const Picoseconds entry = x.staged ? 0 : costs_.of(link).alpha;  // when that of `to` is known
-    if (now < entry && lane.out.slices.more()) {
+    if (now < entry && more_slices(lane.out)) {
       lane.send_at = Moment().plus(&Moment::alpha, entry);
       return push(Kind::send, entry, lane.rank, static_cast<std::uint32_t>(&lane - &lanes_[0]));
     }
-    std::uint32_t slices = 0;
-    for (; lane.out.slices.more(); lane.out.slices.next(), ++slices)
+    for (; more_slices(lane.out); next_slice(lane.out)) {
+      take_credit(lane, x.to, now);
       hand_over(lane, lane.out, link);
-    most_slices_ = std::max(most_slices_, slices);
+    }
   }
 }
 
 void Recurrence::hand_over(Lane& lane, const Cursor& at, LinkClass link) {
   Server& server = servers_[lane.rank];
   const LinkCost& cost = costs_.of(link);
-  server.cpu = server.cpu.plus(&Moment::cpu, costs_.message);
+  const std::uint64_t bytes = slice(at);
+  spend(server.cpu, bytes);
   Moment& port = server.egress[number_of(link)];
   const Moment leaves = later(server.cpu, port);
-  const std::uint64_t bytes = at.slices.size();
   port = leaves.plus(&Moment::beta, cost.time(bytes));
 
-  // `to` is followed as rank `to % period`, who hears it from the rank as far before itself.
-  const std::uint32_t world = plan_.topology->world();
-  const std::uint32_t to = at.exchange.to.value, heard = to % followed_.period;
-  const std::uint32_t turned = to - heard;
-  const Rank from{lane.rank >= turned ? lane.rank - turned : lane.rank + world - turned};
-  const Message message{heard * plan_.channels + lane.channel, from, link, bytes,
-                        leaves.plus(&Moment::alpha, cost.alpha)};
+  const Rank to = at.exchange.to, from = seen_by(to, Rank{lane.rank});
+  const std::uint32_t heard = to.value % followed_.period * plan_.channels + lane.channel;
+  const Message message{heard, from, link, bytes, leaves.plus(&Moment::alpha, cost.alpha)};
   std::uint32_t index = static_cast<std::uint32_t>(messages_.size());
   if (free_.empty()) {
     messages_.push_back(message);
@@ -161,6 +168,34 @@ void Recurrence::hand_over(Lane& lane, const Cursor& at, LinkClass link) {
     messages_[index] = message;
   }
   push(Kind::first_byte, message.first_byte.at, from.value, index);
+}
+
+Rank Recurrence::seen_by(Rank rank, Rank other) const {
+  const std::uint32_t world = plan_.topology->world();
+  const std::uint32_t turned = rank.value - rank.value % followed_.period;
+  return Rank{other.value >= turned ? other.value - turned : other.value + world - turned};
+}
+
+void Recurrence::take_credit(Lane& lane, Rank to, Picoseconds now) {
+  if (followed_.smooth) return;
+  Credits& credits = lane.credits[to.value];
+  while (credits.back < credits.times.size() && credits.times[credits.back] <= now) ++credits.back;
+  starved_ |= credits.sent++ - credits.back >= costs_.credits;
+}
+
+/// The rank has done with the oldest message of that link.
+void Recurrence::give_credit(const Lane& lane, Rank from) {
+  if (followed_.smooth) return;
+  Lane& sender = lanes_[from.value % followed_.period * plan_.channels + lane.channel];
+  const LinkClass link = plan_.topology->between(Rank{lane.rank}, from);
+  const Rank to = seen_by(from, Rank{lane.rank});
+  sender.credits[to.value].times.push_back(servers_[lane.rank].cpu.at + costs_.of(link).alpha);
+}
+
+/// For handing over or taking a message.
+void Recurrence::spend(Moment& cpu, std::uint64_t bytes) const {
+  const std::uint64_t slices = (bytes + followed_.slice_bytes - 1) / followed_.slice_bytes;
+  cpu = cpu.plus(&Moment::cpu, costs_.message * std::max<std::uint64_t>(slices, 1));
 }
 
 void Recurrence::reach_port(std::uint32_t index) {
@@ -183,40 +218,69 @@ void Recurrence::reach_port(std::uint32_t index) {
 }
 
 void Recurrence::receive(Lane& lane, Picoseconds now) {
-  if (std::exchange(lane.folding, false)) lane.in.slices.next();
+  if (std::exchange(lane.folding, false)) done_with_slice(lane);
   for (; more(lane.in); next(lane, lane.in)) {
     const bool receives = lane.in.exchange.from != kNobody;
-    for (; receives && lane.in.slices.more(); lane.in.slices.next())
+    for (; receives && more_slices(lane.in); done_with_slice(lane))
       if (!take(lane, now)) return;
     ++lane.received;
     if (lane.sender_waits) send(lane, now);
   }
 }
 
+void Recurrence::done_with_slice(Lane& lane) {
+  const Rank from = lane.in.exchange.from;
+  if (from.value != lane.rank) give_credit(lane, from);
+  next_slice(lane.in);
+}
+
 /// One slice: true when it is taken, and folded or stored.
 bool Recurrence::take(Lane& lane, Picoseconds now) {
   const Exchange& x = lane.in.exchange;
-  const std::uint64_t bytes = lane.in.slices.size();
+  const std::uint64_t bytes = slice(lane.in);
   if (x.from.value == lane.rank)
-    return (x.fold == Fold::none && plan_.request.in_place) || compute(lane, bytes);
+    return (x.fold == Fold::none && same_memory(x)) || compute(lane, bytes);
 
-  const auto arrival = std::find_if(lane.arrivals.begin(), lane.arrivals.end(),
-                                    [&](const Arrival& a) { return a.from == x.from; });
-  if (arrival == lane.arrivals.end()) {
+  const Moment* const arrived = arrival(lane, x.from);
+  if (arrived == nullptr) {
     lane.receiver_waits = true;
     return false;
   }
-  if (arrival->at.at > now) {
-    lane.receive_at = arrival->at;
-    push(Kind::receive, arrival->at.at, lane.rank, static_cast<std::uint32_t>(&lane - &lanes_[0]));
+  if (arrived->at > now) {
+    lane.receive_at = *arrived;
+    push(Kind::receive, arrived->at, lane.rank, static_cast<std::uint32_t>(&lane - &lanes_[0]));
     return false;
   }
-  lane.arrivals.erase(arrival);
+  forget(lane, *arrived);
   Moment& cpu = servers_[lane.rank].cpu;
-  cpu = cpu.plus(&Moment::cpu, costs_.message);
+  spend(cpu, bytes);
   if (x.fold != Fold::none) return compute(lane, bytes);
   if (x.staged) cpu = cpu.plus(&Moment::gamma, costs_.fold(bytes));
   return true;
+}
+
+/// A local copy that moves nothing.
+bool Recurrence::same_memory(const Exchange& x) const {
+  return plan_.request.in_place && x.out.buffer != Buffer::scratch &&
+         x.in.buffer != Buffer::scratch && x.out.first == x.in.first;
+}
+
+/// The oldest from that rank that is not taken; null: none.
+const Moment* Recurrence::arrival(const Lane& lane, Rank from) const {
+  for (std::size_t i = lane.gone; i < lane.arrivals.size(); ++i)
+    if (lane.arrivals[i].from == from) return &lane.arrivals[i].at;
+  return nullptr;
+}
+
+/// Nearly always the oldest of all, which costs nothing.
+void Recurrence::forget(Lane& lane, const Moment& arrival) {
+  const auto oldest = lane.arrivals.begin() + static_cast<std::ptrdiff_t>(lane.gone);
+  const auto it = std::find_if(oldest, lane.arrivals.end(),
+                               [&](const Arrival& a) { return &a.at == &arrival; });
+  std::move_backward(oldest, it, it + 1);
+  if (++lane.gone < lane.arrivals.size()) return;
+  lane.arrivals.clear();
+  lane.gone = 0;
 }
 
 /// True when it took no time.

@@ -7,7 +7,9 @@
 // neither fabric nor executor, which is why agreement with the simulator means something. Threads:
 // one. Cost: a heap operation or two a message; memory O(messages in flight + period).
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "plan/plan.h"
@@ -28,9 +30,16 @@ struct Moment {
 };
 inline const Moment& later(const Moment& a, const Moment& b) { return a.at < b.at ? b : a; }
 
+/// avg divides floats before the rounds and integers after them, in the whole buffer each time
+/// (engine/work.h); all other ops divide nothing.
+bool averages(const Plan& plan);
+
 struct Followed {
-  std::uint32_t period = 1;  ///< divides the world
-  std::uint32_t rounds = 0;  ///< at most the plan's
+  std::uint32_t period = 1;       ///< divides the world
+  std::uint32_t rounds = 0;       ///< at most the plan's
+  std::uint32_t slice_bytes = 0;  ///< a longer message costs the CPU as much as such slices
+  /// Ranks are not quite alike: a range is one stretch of equal blocks for all, wherever it wraps.
+  bool smooth = false;
 };
 
 class Recurrence {
@@ -40,8 +49,8 @@ class Recurrence {
   Moment run();
   /// Two messages reached one port at one instant: what followed depended on who was asked first.
   bool tied() const { return tied_; }
-  /// Most messages that one exchange became.
-  std::uint32_t most_slices() const { return most_slices_; }
+  /// A message had to wait for a credit. It was not made to: what followed is too early.
+  bool starved() const { return starved_; }
   /// All that was waited for came.
   bool complete() const;
 
@@ -49,13 +58,19 @@ class Recurrence {
   /// A sender's or a receiver's place: pieces of its channel, their rounds, their slices.
   struct Cursor {
     Exchange exchange;
-    Slices slices;
+    Slices slices;           // unless smooth
+    std::uint64_t left = 0;  // bytes of the range, if smooth
+    bool signal = false;
     std::uint32_t piece, round = 0;
     std::uint32_t base = 0;  // rounds of the pieces before this one
   };
   struct Arrival {
     Rank from;
     Moment at;
+  };
+  struct Credits {  // of a link, at its sender
+    std::size_t sent = 0, back = 0;
+    std::vector<Picoseconds> times{};  // when each comes back, as far as that is known
   };
   struct Lane {  // of one rank and channel
     std::uint32_t rank, channel;
@@ -66,6 +81,8 @@ class Recurrence {
     bool folding = false;
     Moment send_at{}, receive_at{};  // what the pending event of either is
     std::vector<Arrival> arrivals{};
+    std::size_t gone = 0;                                  // of arrivals: taken
+    std::unordered_map<std::uint32_t, Credits> credits{};  // by receiver; looked up only
   };
   struct Server {  // a rank's
     Moment cpu, compute, egress[kLinkClasses], ingress[kLinkClasses];
@@ -91,17 +108,35 @@ class Recurrence {
   bool more(const Cursor& at) const { return at.piece < plan_.pieces && followed_.rounds > 0; }
   void next(Lane& lane, Cursor& at) const;
   void settle(const Lane& lane, Cursor& at, bool out) const;
+  bool more_slices(const Cursor& at) const {
+    return followed_.smooth ? at.left > 0 || at.signal : at.slices.more();
+  }
+  std::uint64_t slice(const Cursor& at) const {
+    return followed_.smooth ? std::min<std::uint64_t>(at.left, plan_.slice_bytes)
+                            : at.slices.size();
+  }
+  void next_slice(Cursor& at) const;
   std::uint32_t needs(const Cursor& at) const;
 
   void start(std::uint32_t rank);
   Moment finish(std::uint32_t rank) const;
   void send(Lane& lane, Picoseconds now);
   void hand_over(Lane& lane, const Cursor& at, LinkClass link);
+  void take_credit(Lane& lane, Rank to, Picoseconds now);
+  void give_credit(const Lane& lane, Rank from);
   void reach_port(std::uint32_t index);
   void receive(Lane& lane, Picoseconds now);
+  void done_with_slice(Lane& lane);
   bool take(Lane& lane, Picoseconds now);
+  void spend(Moment& cpu, std::uint64_t bytes) const;
+  const Moment* arrival(const Lane& lane, Rank from) const;
+  static void forget(Lane& lane, const Moment& arrival);
+  bool same_memory(const Exchange& x) const;
   bool compute(Lane& lane, std::uint64_t bytes);
   void push(Kind kind, Picoseconds time, std::uint64_t tie, std::uint32_t index);
+
+  /// Rank `other` as `rank % period` knows it, who does what `rank` does.
+  Rank seen_by(Rank rank, Rank other) const;
 
   const Plan& plan_;
   const Costs& costs_;
@@ -111,8 +146,7 @@ class Recurrence {
   std::vector<Message> messages_;
   std::vector<std::uint32_t> free_;  // of messages_
   std::vector<Event> events_;        // a heap
-  std::uint32_t most_slices_ = 1;
-  bool tied_ = false;
+  bool tied_ = false, starved_ = false;
 };
 
 }  // namespace hocket::internal

@@ -45,4 +45,14 @@ struct Costs {
   bool operator==(const Costs&) const = default;
 };
 
+/// Ranks of one machine that meet through its memory, whoever is nearest: measured on a shared
+/// 2-core machine (README.md).
+inline Costs shared_memory_costs() {
+  Costs costs;
+  costs.link[0] = costs.link[1] = {200'000, 1000.0 / 6};
+  costs.fold_ps_per_byte = 1000.0 / 8;
+  costs.message = 100'000;
+  return costs;
+}
+
 }  // namespace hocket

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/hocket/explain.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "algo/select.h"
+#include "tools/hocket/cluster.h"
+#include "tools/hocket/report.h"
+
+namespace hocket::tools {
+namespace {
+
+struct Options {
+  ClusterOptions cluster;
+  std::string collective = "all_reduce", bytes = "1M", algorithm = "auto", slice = "512K", json;
+  std::uint32_t channels = 4;
+  bool in_place = false;
+};
+
+double as_us(Picoseconds time) { return static_cast<double>(time) / 1e6; }
+
+nlohmann::ordered_json as_json(const algo::Candidate& c, const Request& request,
+                               std::uint32_t ranks, bool chosen) {
+  nlohmann::ordered_json row = {{"collective", name_of(request.collective)},
+                                {"bytes", request.total_bytes(ranks)},
+                                {"ranks", ranks},
+                                {"algorithm", c.choice.algorithm->name},
+                                {"chosen", chosen}};
+  if (!c.refusal.empty()) {
+    row["refusal"] = c.refusal;
+    return row;
+  }
+  row.update({{"channels", c.choice.channels},
+              {"pieces", c.choice.pieces},
+              {"slice_bytes", c.choice.slice_bytes},
+              {"price_us", as_us(c.price.time)},
+              {"alpha_us", as_us(c.price.alpha)},
+              {"beta_us", as_us(c.price.beta)},
+              {"gamma_us", as_us(c.price.gamma)},
+              {"cpu_us", as_us(c.price.cpu)},
+              {"exact", c.price.exact},
+              {"why", c.price.why}});
+  return row;
+}
+
+void print_candidate(const algo::Candidate& c, bool chosen) {
+  const char* const mark = chosen ? ">" : " ";
+  if (!c.refusal.empty()) {
+    fmt::print("{} {:38} {}\n", mark, c.choice.algorithm->name, c.refusal);
+    return;
+  }
+  const auto share = [&](Picoseconds part) {
+    return 100 * static_cast<double>(part) /
+           static_cast<double>(std::max<Picoseconds>(c.price.time, 1));
+  };
+  fmt::print("{} {:38} {:3} {:6} {:>6} {:>12} {:5.0f} {:5.0f} {:5.0f} {:5.0f}  {}: {}\n", mark,
+             c.choice.algorithm->name, c.choice.channels, c.choice.pieces,
+             print_bytes(c.choice.slice_bytes), print_time(c.price.time), share(c.price.alpha),
+             share(c.price.beta), share(c.price.gamma), share(c.price.cpu),
+             c.price.exact ? "exact" : "estimate", c.price.why);
+}
+
+void run(const Options& options) {
+  const Collective collective = parse_collective(options.collective);
+  algo::Agreed agreed;
+  agreed.topology = topology_of(options.cluster);
+  agreed.costs = costs_of(options.cluster);
+  agreed.channels = options.channels;
+  agreed.slice_bytes = static_cast<std::uint32_t>(parse_bytes(options.slice));
+  if (options.algorithm != "auto") {
+    algo::Rule rule;
+    rule.collective = collective;
+    rule.algorithm = options.algorithm;
+    rule.origin = "--algo";
+    agreed.rules.push_back(rule);
+  }
+  const std::uint32_t ranks = options.cluster.ranks;
+  Request request = request_of(collective, parse_bytes(options.bytes), ranks);
+  request.in_place = options.in_place;
+  const Result<std::shared_ptr<const algo::Tuning>> tuning = algo::Tuning::make(agreed);
+  if (!tuning) throw std::runtime_error(tuning.error().text());
+  const Result<algo::Explanation> told = algo::explain(**&tuning.value(), request);
+  if (!told) throw std::runtime_error(told.error().text());
+
+  const algo::Explanation& explanation = told.value();
+  fmt::print("{} of {} on {}{}: {} ({})\n", name_of(collective),
+             print_bytes(request.total_bytes(ranks)), agreed.topology->text(),
+             request.in_place ? ", in place" : "", explanation.choice.algorithm->name,
+             explanation.why);
+  fmt::print("# {:38} {:>3} {:>6} {:>6} {:>12} {:>5} {:>5} {:>5} {:>5}\n", "candidate", "ch",
+             "pieces", "slice", "price", "alp%", "bet%", "gam%", "cpu%");
+  Report report(command_line());
+  for (const algo::Candidate& candidate : explanation.candidates) {
+    const bool chosen = candidate.choice.algorithm == explanation.choice.algorithm;
+    print_candidate(candidate, chosen);
+    report.add(as_json(candidate, request, ranks, chosen));
+  }
+  if (!options.json.empty()) report.write(options.json);
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app) {
+  auto* const command =
+      app.add_subcommand("explain", "every candidate with its price, and why the winner won");
+  const auto options = std::make_shared<Options>();
+  command->add_option("collective", options->collective)->required();
+  command->add_option("-b,--bytes", options->bytes, "of the block space")->capture_default_str();
+  add_cluster_options(*command, options->cluster);
+  command->add_option("--algo", options->algorithm, "a name, or auto")->capture_default_str();
+  command->add_option("--channels", options->channels, "at most")->capture_default_str();
+  command->add_option("--slice", options->slice, "largest message")->capture_default_str();
+  command->add_flag("--in-place", options->in_place);
+  command->add_option("--json", options->json, "write the rows to this file");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hocket::tools
