@@ -26,8 +26,8 @@ struct Options {
   world::Device* bytes = nullptr;
 };
 
-/// What a Kind::turn event is about.
-enum class Turn : std::uint8_t { start, look, crash, found_dead };
+/// What a Kind::turn event is about; at one instant in this order.
+enum class Turn : std::uint8_t { crash, found_dead, start, look };
 
 inline Event turn_event(Picoseconds time, Rank rank, Turn what) {
   return Event(time, Kind::turn, {rank, ChannelId{0}, Rank{static_cast<std::uint32_t>(what)}});

@@ -48,6 +48,7 @@ Report SimWorld::run(Driver& driver) {
     }
     served_until_ = std::min(timer, next + state_.queue.window());
     state_.queue.run(served_until_, [&](const Event& event) { serve(event, driver); });
+    driver.passed(served_until_);
   }
   return {finish_, state_.messages, events_, state_.hash};
 }

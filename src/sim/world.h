@@ -29,6 +29,8 @@ class Driver {
   virtual void start(Rank rank) = 0;
   /// The rank may have failed: looks (Communicator::poll).
   virtual void look(Rank rank) = 0;
+  /// All that was due before `time` has happened.
+  virtual void passed(Picoseconds time) { static_cast<void>(time); }
 
  protected:
   ~Driver() = default;
