@@ -232,12 +232,7 @@ class BenchRank {
   }
 
   double bus_bandwidth(const BenchCase& c, const Measured& m) const {
-    const double n = run_.ranks, bandwidth = algorithm_bandwidth(c, m);
-    if (c.collective == Collective::all_reduce) return bandwidth * 2 * (n - 1) / n;
-    const bool per_rank = c.collective == Collective::all_gather ||
-                          c.collective == Collective::reduce_scatter ||
-                          c.collective == Collective::alltoall;
-    return per_rank ? bandwidth * (n - 1) / n : bandwidth;
+    return algorithm_bandwidth(c, m) * bus_factor(c.collective, run_.ranks);
   }
 
   void print_head() const {

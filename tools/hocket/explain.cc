@@ -49,14 +49,14 @@ nlohmann::ordered_json as_json(const algo::Candidate& c, const Request& request,
 void print_candidate(const algo::Candidate& c, bool chosen) {
   const char* const mark = chosen ? ">" : " ";
   if (!c.refusal.empty()) {
-    fmt::print("{} {:38} {}\n", mark, c.choice.algorithm->name, c.refusal);
+    fmt::print("{} {:44} {}\n", mark, c.choice.algorithm->name, c.refusal);
     return;
   }
   const auto share = [&](Picoseconds part) {
     return 100 * static_cast<double>(part) /
            static_cast<double>(std::max<Picoseconds>(c.price.time, 1));
   };
-  fmt::print("{} {:38} {:3} {:6} {:>6} {:>12} {:5.0f} {:5.0f} {:5.0f} {:5.0f}  {}: {}\n", mark,
+  fmt::print("{} {:44} {:3} {:6} {:>6} {:>12} {:5.0f} {:5.0f} {:5.0f} {:5.0f}  {}: {}\n", mark,
              c.choice.algorithm->name, c.choice.channels, c.choice.pieces,
              print_bytes(c.choice.slice_bytes), print_time(c.price.time), share(c.price.alpha),
              share(c.price.beta), share(c.price.gamma), share(c.price.cpu),
@@ -90,9 +90,9 @@ void run(const Options& options) {
              print_bytes(request.total_bytes(ranks)), agreed.topology->text(),
              request.in_place ? ", in place" : "", explanation.choice.algorithm->name,
              explanation.why);
-  fmt::print("# {:38} {:>3} {:>6} {:>6} {:>12} {:>5} {:>5} {:>5} {:>5}\n", "candidate", "ch",
+  fmt::print("# {:44} {:>3} {:>6} {:>6} {:>12} {:>5} {:>5} {:>5} {:>5}\n", "candidate", "ch",
              "pieces", "slice", "price", "alp%", "bet%", "gam%", "cpu%");
-  Report report(command_line());
+  Report report;
   for (const algo::Candidate& candidate : explanation.candidates) {
     const bool chosen = candidate.choice.algorithm == explanation.choice.algorithm;
     print_candidate(candidate, chosen);

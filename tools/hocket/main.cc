@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // hocket: the command line tool. A command is a file here and an entry in the table.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
 
 #include "tools/hocket/bench.h"
+#include "tools/hocket/explain.h"
 #include "tools/hocket/prove.h"
+#include "tools/hocket/sim.h"
 
 namespace {
 
 constexpr void (*kCommands[])(CLI::App&) = {
     hocket::tools::add_bench,
+    hocket::tools::add_explain,
     hocket::tools::add_prove,
+    hocket::tools::add_sim,
 };
 
 }  // namespace
@@ -18,6 +26,13 @@ int main(int argc, char** argv) {
   CLI::App app{"Hocket: collective communication, one plan for many worlds", "hocket"};
   app.require_subcommand(1);
   for (const auto add : kCommands) add(app);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "hocket: {}\n", error.what());
+    return 1;
+  }
   return 0;
 }

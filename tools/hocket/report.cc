@@ -55,6 +55,20 @@ std::string command_line() {
   return line;
 }
 
+double bus_factor(Collective collective, std::uint32_t ranks) {
+  const double n = ranks;
+  switch (collective) {
+    case Collective::all_reduce:
+      return 2 * (n - 1) / n;
+    case Collective::all_gather:
+    case Collective::reduce_scatter:
+    case Collective::alltoall:
+      return (n - 1) / n;
+    default:
+      return 1;
+  }
+}
+
 std::uint64_t parse_bytes(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/types.h"
+
 namespace hocket::tools {
 
 class Report {
@@ -25,6 +27,9 @@ std::string machine();
 const char* build_commit();
 /// The command line of this process.
 std::string command_line();
+/// nccl-tests' factor: bus bandwidth is the algorithm's (bytes of the block space over time) times
+/// this.
+double bus_factor(Collective collective, std::uint32_t ranks);
 /// "8", "64K", "1M", "2G" (binary multiples) as bytes. Throws std::invalid_argument.
 std::uint64_t parse_bytes(const std::string& text);
 /// 65536 as "64K" where it is a whole multiple, else as it is.

@@ -198,7 +198,7 @@ class SharedRow {
 void run(const Options& options) {
   const Collective collective = parse_collective(options.collective);
   const std::uint32_t ranks = options.cluster.ranks;
-  Report report(command_line());
+  Report report;
   SharedRow shared;
   print_head(options);
   std::size_t rows = 0;
