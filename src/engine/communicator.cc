@@ -164,13 +164,13 @@ void Communicator::advance(Instant now) {
 
 /// Fails before the op has begun, or not at all.
 Result<void> Communicator::start(Op& op, Instant now) {
+  if (op.enters_) op.entry_ = entered_ = OpSeq{entered_.value + 1};
   std::uint64_t scratch = 0;
   for (const Work& work : op.works_) scratch += work.scratch_bytes();
   if (scratch > scratch_.size) {
     if (scratch_.data != nullptr) world_.device.free(std::exchange(scratch_, {}));
     TRY(scratch_, world_.device.allocate(scratch));
   }
-  if (op.enters_) op.entry_ = entered_ = OpSeq{entered_.value + 1};
   const Plan& plan = op.works_[0].plan;
   record(op, trace::Kind::op_started, now,
          {static_cast<std::uint64_t>(plan.algorithm -
