@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file descriptor with an owner. Threads: a value, moved, never shared.
+// A file descriptor with an owner, the error of a system call, and record locks, by which a process
+// shows that it lives: the kernel drops them when it dies, however it dies, a forked child does not
+// inherit them, and they are seen from every namespace. (A pid can be seen from its own namespace
+// only, a pidfd costs a descriptor per peer, and a lock of an open file outlives its process in a
+// child that inherited the file.)
+// Threads: a file is a value, moved, never shared; locks belong to the process.
 #pragma once
 #include <unistd.h>
 
+#include <cstdint>
+#include <string>
 #include <utility>
+
+#include "base/error.h"
 
 namespace hocket::transport::shm {
 
@@ -26,5 +35,15 @@ class File {
  private:
   int descriptor_ = -1;
 };
+
+/// "WHAT: ERRNO'S TEXT", Code::system.
+Error system_error(const std::string& what);
+
+/// Locks byte `index` of a file for this process. False when the kernel refuses or another process
+/// has it.
+bool lock_byte(int descriptor, std::uint32_t index);
+void unlock_byte(int descriptor, std::uint32_t index);
+/// Whether another process holds it; true also when the kernel does not say.
+bool is_byte_locked(int descriptor, std::uint32_t index);
 
 }  // namespace hocket::transport::shm

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's random bytes, fit for secrets. Threads: all. Failure: system, before the kernel has
+// gathered any and never later. Cost: a system call.
+#pragma once
+#include "world/random.h"
+
+namespace hocket::host {
+
+class Random final : public world::Random {
+ public:
+  Result<void> fill(Bytes target) override;
+};
+
+}  // namespace hocket::host

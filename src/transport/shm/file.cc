@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/shm/file.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace hocket::transport::shm {
+namespace {
+
+struct flock byte_lock(short type, std::uint32_t index) {
+  struct flock lock = {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = index;
+  lock.l_len = 1;
+  return lock;
+}
+
+}  // namespace
+
+Error system_error(const std::string& what) {
+  return Error(Code::system, what + ": " + std::generic_category().message(errno));
+}
+
+bool lock_byte(int descriptor, std::uint32_t index) {
+  struct flock lock = byte_lock(F_WRLCK, index);
+  return ::fcntl(descriptor, F_SETLK, &lock) == 0;
+}
+
+void unlock_byte(int descriptor, std::uint32_t index) {
+  struct flock lock = byte_lock(F_UNLCK, index);
+  ::fcntl(descriptor, F_SETLK, &lock);
+}
+
+bool is_byte_locked(int descriptor, std::uint32_t index) {
+  struct flock lock = byte_lock(F_WRLCK, index);
+  return ::fcntl(descriptor, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+}  // namespace hocket::transport::shm
