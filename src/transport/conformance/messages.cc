@@ -1,37 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/conformance/messages.h"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 namespace hocket::transport::conformance {
 namespace {
 
-// The n-th byte: eight of them from each number of a generator.
-class Pattern {
- public:
-  explicit Pattern(std::uint64_t seed) : prng_(seed) {}
-  std::byte next() {
-    if (left_ == 0) {
-      word_ = prng_.next();
-      left_ = 8;
-    }
-    const auto byte = static_cast<std::byte>(word_);
-    word_ >>= 8;
-    --left_;
-    return byte;
+// Calls `with(part, at, size)` for each part of at most eight bytes.
+template <class With>
+bool each_word(std::uint64_t size, std::uint64_t seed, With with) {
+  Prng prng(seed);
+  for (std::uint64_t at = 0; at < size; at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = prng.next();
+    if (!with(&word, at, std::min<std::uint64_t>(sizeof word, size - at))) return false;
   }
-
- private:
-  Prng prng_;
-  std::uint64_t word_ = 0;
-  std::uint32_t left_ = 0;
-};
+  return true;
+}
 
 bool holds_pattern(const std::byte* bytes, std::uint64_t size, std::uint64_t seed) {
-  Pattern pattern(seed);
-  for (std::uint64_t i = 0; i < size; ++i)
-    if (bytes[i] != pattern.next()) return false;
-  return true;
+  return each_word(size, seed, [bytes](const void* word, std::uint64_t at, std::uint64_t part) {
+    return std::memcmp(bytes + at, word, part) == 0;
+  });
 }
 
 Error wrong(std::uint64_t size, std::uint64_t seed) {
@@ -42,8 +33,11 @@ Error wrong(std::uint64_t size, std::uint64_t seed) {
 }  // namespace
 
 void Payload::fill(std::uint64_t seed) {
-  Pattern pattern(seed);
-  for (std::uint64_t i = 0; i < size_; ++i) bytes_[shift_ + i] = pattern.next();
+  std::byte* const bytes = bytes_.data() + shift_;
+  each_word(size_, seed, [bytes](const void* word, std::uint64_t at, std::uint64_t part) {
+    std::memcpy(bytes + at, word, part);
+    return true;
+  });
 }
 
 bool Payload::holds(std::uint64_t seed) const {

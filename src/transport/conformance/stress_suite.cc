@@ -63,6 +63,7 @@ class Traffic final : public Script {
       if (drawn.drains) {
         CO_TRY_VOID(drain(self, channel));
         for (Payload& payload : kept) payload.fill(0);
+        kept.clear();
       }
     }
     CO_TRY_VOID(drain(self, channel));
