@@ -54,12 +54,13 @@ world::Failure Membership::fail(const world::Failure& mine) {
 
 std::optional<world::Failure> Membership::failure() {
   const std::uint32_t reporter = peers_.segment().reporter().load(std::memory_order_acquire);
+  std::optional<Rank> lost;
+  if (cadence_.is_due()) [[unlikely]]
+    lost = peers_.look_after_some();
   if (reporter != 0) [[unlikely]]
     return agreed(reporter);
-  if (!cadence_.is_due()) [[likely]]
+  if (!lost) [[likely]]
     return std::nullopt;
-  const std::optional<Rank> lost = peers_.look_after_some();
-  if (!lost) return std::nullopt;
   const std::uint64_t op =
       peers_.segment().row(peers_.me()).entered.load(std::memory_order_relaxed);
   return fail(
@@ -77,6 +78,9 @@ world::Failure Membership::agreed(std::uint32_t reporter) {
                          .op = OpSeq{row.failure_op}};
   if (row.failure_code < kCodes) failure.code = static_cast<Code>(row.failure_code);
   if (failure.culprit.value >= world) failure.culprit = kNobody;
+  // Whoever waits for the dead need not wait until we find out ourselves.
+  const bool is_lost = failure.code == Code::peer_lost && failure.culprit != kNobody;
+  if (is_lost) peers_.refresh(peers_.peer(failure.culprit));
   return failure;
 }
 

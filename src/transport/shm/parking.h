@@ -4,9 +4,6 @@
 // Threads: whoever holds the baton. Ownership: borrows the waiters. Cost: a poll asks `ready` once
 // per waiter; unpark is linear in the number parked, which is a few.
 #pragma once
-#include <cstdint>
-#include <utility>
-
 #include "base/check.h"
 #include "world/fabric.h"
 
@@ -20,7 +17,6 @@ class Parking {
     waiter.next = nullptr;
     (last_ != nullptr ? last_->next : first_) = &waiter;
     last_ = &waiter;
-    ++count_;
   }
 
   void unpark(world::Waiter& waiter) {
@@ -39,9 +35,9 @@ class Parking {
   bool poll(Ready ready) {
     bool resumed = false;
     looked_at_ = nullptr;
-    for (std::uint32_t left = count_; left > 0; --left) {
+    until_ = last_;
+    while (looked_at_ != until_) {
       world::Waiter* const waiter = looked_at_ != nullptr ? looked_at_->next : first_;
-      if (waiter == nullptr) break;
       if (!ready(*waiter)) {
         looked_at_ = waiter;
         continue;
@@ -57,15 +53,15 @@ class Parking {
   void remove(world::Waiter* before, world::Waiter& waiter) {
     (before != nullptr ? before->next : first_) = waiter.next;
     if (last_ == &waiter) last_ = before;
+    if (until_ == &waiter) until_ = before;
     waiter.next = nullptr;
     waiter.parked = false;
-    --count_;
   }
 
   world::Waiter* first_ = nullptr;
   world::Waiter* last_ = nullptr;
   world::Waiter* looked_at_ = nullptr;  // in poll: the last one found not ready
-  std::uint32_t count_ = 0;
+  world::Waiter* until_ = nullptr;      // in poll: the last one to look at
 };
 
 }  // namespace hocket::transport::shm

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configurations of the shared memory transport, crippled ones among them.
+#include <memory>
+#include <vector>
+
+#include "host/clock.h"
+#include "host/random.h"
+#include "transport/conformance/perform.h"
+#include "transport/conformance/suite.h"
+#include "transport/shm/network.h"
+
+namespace hocket::transport::conformance {
+namespace {
+
+class ShmSite final : public Site {
+ public:
+  explicit ShmSite(const shm::Options& options)
+      : node_(clock_, random_, options), network_(node_) {}
+  world::Network& network() override { return network_; }
+  world::Clock& clock() override { return clock_; }
+  world::UniqueId make_id() override {
+    world::UniqueId id;
+    EXPECT_TRUE(random_.fill({id.data(), id.size()}));
+    return id;
+  }
+
+ private:
+  host::Clock clock_;
+  host::Random random_;
+  shm::Node node_;
+  shm::Network network_;
+};
+
+class Shm final : public Transport {
+ public:
+  explicit Shm(const shm::Options& options) : options_(options) {}
+  std::unique_ptr<Site> open() const override { return std::make_unique<ShmSite>(options_); }
+
+ private:
+  const shm::Options options_;
+};
+
+std::unique_ptr<Configuration> make(Traits traits, Cast cast, shm::Options options = {}) {
+  options.credits = traits.credits;
+  traits.kills = cast == Cast::processes;
+  return make_configuration(std::move(traits), cast, std::make_unique<Shm>(options));
+}
+
+std::vector<std::unique_ptr<Configuration>> make_all() {
+  std::vector<std::unique_ptr<Configuration>> all;
+  all.push_back(make({.name = "OneThread"}, Cast::one_thread));
+  all.push_back(make({.name = "OneThreadOneCredit", .credits = 1}, Cast::one_thread));
+  all.push_back(make({.name = "OneThreadNothingStaged"}, Cast::one_thread, {.staged_bytes = 0}));
+  all.push_back(make({.name = "OneThreadAsStrangers"}, Cast::one_thread,
+                     {.staged_bytes = 64, .share_addresses = false}));
+  all.push_back(make({.name = "OneThreadNarrow", .slice_bytes = 64}, Cast::one_thread));
+  all.push_back(make({.name = "Threads"}, Cast::threads));
+  all.push_back(make({.name = "ThreadsOneCredit", .credits = 1}, Cast::threads));
+  all.push_back(make({.name = "ThreadsStaged"}, Cast::threads,
+                     {.cross_memory = false, .share_addresses = false}));
+  all.push_back(make({.name = "ThreadsAsStrangers"}, Cast::threads,
+                     {.staged_bytes = 0, .share_addresses = false}));
+  all.push_back(make({.name = "Processes"}, Cast::processes));
+  all.push_back(make({.name = "ProcessesNothingStaged"}, Cast::processes, {.staged_bytes = 0}));
+  all.push_back(make({.name = "ProcessesOneCredit", .credits = 1}, Cast::processes));
+  all.push_back(
+      make({.name = "ProcessesManyCredits", .credits = 64, .slice_bytes = 4096}, Cast::processes));
+  all.push_back(make({.name = "ProcessesRefused"}, Cast::processes, {.cross_memory = false}));
+  all.push_back(make({.name = "ProcessesRefusedOneCredit", .credits = 1}, Cast::processes,
+                     {.cross_memory = false}));
+  all.push_back(make({.name = "ProcessesNarrow", .slice_bytes = 64}, Cast::processes));
+  all.push_back(
+      make({.name = "ProcessesMany", .slice_bytes = 2048, .most_ranks = 12}, Cast::processes));
+  return all;
+}
+
+std::vector<Configuration*> configurations() {
+  static const std::vector<std::unique_ptr<Configuration>> all = make_all();
+  std::vector<Configuration*> pointers;
+  for (const auto& one : all) pointers.push_back(one.get());
+  return pointers;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shm, Conformance, ::testing::ValuesIn(configurations()), name_of);
+
+}  // namespace
+}  // namespace hocket::transport::conformance
