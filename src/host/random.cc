@@ -4,15 +4,20 @@
 #include <sys/random.h>
 
 #include <cerrno>
+#include <string>
+#include <system_error>
 
 namespace hocket::host {
 
 Result<void> Random::fill(Bytes target) {
-  for (std::uint64_t done = 0; done < target.size;) {
-    const ssize_t got = ::getrandom(target.data + done, target.size - done, 0);
+  while (target.size > 0) {
+    const ssize_t got = getrandom(target.data, target.size, 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return Error(Code::system, "getrandom gave no bytes");
-    done += static_cast<std::uint64_t>(got);
+    if (got < 0)
+      return Error(Code::system, "getrandom of " + std::to_string(target.size) +
+                                     " bytes: " + std::generic_category().message(errno));
+    target.data += got;
+    target.size -= static_cast<std::uint64_t>(got);
   }
   return kOk;
 }

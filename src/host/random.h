@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's random bytes, fit for secrets. Threads: all. Failure: system, before the kernel has
-// gathered any and never later. Cost: a system call.
+// The kernel's random bytes (getrandom): fit for secrets. Threads: all. Failure: system, on kernels
+// that have none. Cost: a system call.
 #pragma once
 #include "world/random.h"
 
