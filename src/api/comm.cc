@@ -17,17 +17,6 @@ constexpr int kMostChannels = 64, kMostSlice = 1 << 30, kLeastSlice = 64;
 constexpr std::size_t kMostOptions = 4096;          // bytes; later versions have more of them
 constexpr std::uint32_t kDefaultSlice = 128 << 10;  // stays in a core's second-level cache
 
-/// Shared memory between the cores of one machine, as measured by bench/compare_cpu: a flag seen
-/// after 0.2 us, a receiver that reads 6 GB/s, folds at 8 GB/s, 0.1 us to hand over or take.
-Costs host_costs() {
-  Costs costs;
-  const LinkCost memory{200'000, 1000.0 / 6};
-  costs.link[0] = costs.link[1] = memory;
-  costs.fold_ps_per_byte = 1000.0 / 8;
-  costs.message = 100'000;
-  return costs;
-}
-
 struct Settings {  ///< the options of a communicator over those of the environment
   Duration init_timeout, op_timeout;
   std::uint32_t ranks_per_node = 0, slice_bytes = 0;
@@ -95,7 +84,7 @@ Result<std::shared_ptr<const engine::Config>> configure(const Settings& settings
                                                         std::shared_ptr<const Topology> topology) {
   algo::Agreed agreed;
   agreed.topology = topology;
-  agreed.costs = host_costs();
+  agreed.costs = shared_memory_costs();
   agreed.channels = settings.channels;
   agreed.slice_bytes = settings.slice_bytes;
   if (!settings.algorithm.empty())

@@ -45,8 +45,8 @@ struct Costs {
   bool operator==(const Costs&) const = default;
 };
 
-/// Ranks of one machine that meet through its memory, whoever is nearest: measured on a shared
-/// 2-core machine (README.md).
+/// Shared memory between the cores of one machine, as measured by bench/compare_cpu: a flag seen
+/// after 0.2 us, a receiver that reads 6 GB/s, folds at 8 GB/s, 0.1 us to hand over or take.
 inline Costs shared_memory_costs() {
   Costs costs;
   costs.link[0] = costs.link[1] = {200'000, 1000.0 / 6};
