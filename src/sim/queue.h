@@ -46,11 +46,11 @@ class Event {
   ChannelId channel() const { return ChannelId{static_cast<std::uint16_t>(who_)}; }
   /// The same thing, perhaps at another time.
   bool same(const Event& other) const { return kind() == other.kind() && who_ == other.who_; }
-  bool operator<(const Event& other) const {
-    return key_ != other.key_ ? key_ < other.key_ : who_ < other.who_;
-  }
+  bool operator<(const Event& other) const { return order() < other.order(); }
 
  private:
+  /// One comparison without a branch: what a heap does most.
+  unsigned __int128 order() const { return static_cast<unsigned __int128>(key_) << 64 | who_; }
   std::uint64_t key_ = 0, who_ = 0;
 };
 

@@ -16,6 +16,8 @@ using world::Waiter;
 
 constexpr std::uint32_t number_of(LinkClass link) { return static_cast<std::uint32_t>(link); }
 
+constexpr std::size_t kFirstMail = 8;  // messages that a rank has room for from the first on
+
 /// A waiter is in one list at a time; `link` tells those whose event is in the queue.
 bool scheduled(const Waiter& waiter) { return waiter.link != nullptr; }
 
@@ -57,7 +59,7 @@ bool SimRank::ready(Waiter& waiter) {
   if (waiter.port == Port::arrival) return arrived(waiter) != nullptr;
   SimRank& peer = rank(waiter.peer);
   if (waiter.port == Port::landing && !knows_entry(peer)) return false;
-  return peer.held(me_, waiter.channel) < state_.costs.credits;
+  return peer.held(link_of(me_, waiter.channel)) < state_.costs.credits;
 }
 
 void SimRank::park(Waiter& waiter) {
@@ -66,7 +68,7 @@ void SimRank::park(Waiter& waiter) {
   if (waiter.port == Port::drained)
     return schedule(waiter, std::max({egress_[0], egress_[1], state_.now}));
   if (waiter.port != Port::arrival) return park_writer(waiter);
-  const Message* const message = oldest(waiter.peer, waiter.channel, Stage::arrived);
+  const Message* const message = oldest(link_of(waiter.peer, waiter.channel), Stage::arrived);
   if (message != nullptr) return schedule(waiter, message->time);
   link_to(mine_, waiter);
 }
@@ -78,7 +80,7 @@ void SimRank::park_writer(Waiter& waiter) {
       return link_to(peer.writers_, waiter);
     return schedule(waiter, peer.entered_at_ + cost(peer).alpha);
   }
-  const Picoseconds back = peer.credit_back(me_, waiter.channel);
+  const Picoseconds back = peer.credit_back(link_of(me_, waiter.channel));
   back > 0 ? schedule(waiter, back) : link_to(peer.writers_, waiter);
 }
 
@@ -123,14 +125,16 @@ Result<void> SimRank::write(Waiter& waiter, const world::Message& written) {
   const LinkCost& link_cost = cost(peer);
   const std::uint64_t bytes = written.source.size;
   CHECK(bytes <= UINT32_MAX, "a message of 4 GiB or more");
-  Message& message = peer.mail_.emplace_back(
-      Message{me_, waiter.channel, Stage::under_way, waiter.port == Port::landing});
+  if (peer.mail_.capacity() == 0) peer.mail_.reserve(kFirstMail);
+  Message& message = peer.mail_.emplace_back();
+  message.link = link_of(me_, waiter.channel);
+  message.lands = waiter.port == Port::landing;
   message.bytes = static_cast<std::uint32_t>(bytes);
   if (written.source.data != nullptr && bytes > 0) peer.carry(message, written);
   ++state_.messages;
 
   spend(state_.costs.message);
-  Picoseconds& port = egress_[number_of(link(peer))];
+  Picoseconds& port = egress_[number_of(class_of(peer))];
   const Picoseconds leaves = std::max(cpu_, port);
   port = leaves + link_cost.time(bytes);
   const Picoseconds late = state_.jitter > 0 ? state_.random.below(state_.jitter + 1) : 0;
@@ -153,17 +157,21 @@ void SimRank::carry(Message& message, const world::Message& written) const {
 }
 
 void SimRank::first_byte(Rank from, ChannelId channel) {
-  Message* const message = oldest(from, channel, Stage::under_way);
+  Message* const message = oldest(link_of(from, channel), Stage::under_way);
   CHECK(message != nullptr, "a first byte without its message");
   const SimRank& peer = rank(from);
-  Picoseconds& port = ingress_[number_of(link(peer))];
+  Picoseconds& port = ingress_[number_of(class_of(peer))];
   port = std::max(port, state_.now) + cost(peer).time(message->bytes);
   message->time = port;
   message->stage = Stage::arrived;
   state_.note(port * 31 + (std::uint64_t{from.value} << 20) + me_.value);
-  for (Waiter* waiter = mine_; waiter != nullptr; waiter = waiter->next)
-    if (waiter->port == Port::arrival && waiter->peer == from && waiter->channel == channel)
-      return scheduled(*waiter) ? void() : mark(*waiter, port);
+  for (Waiter* waiter = mine_; waiter != nullptr; waiter = waiter->next) {
+    if (waiter->port != Port::arrival || waiter->peer != from || waiter->channel != channel)
+      continue;
+    if (scheduled(*waiter)) return;  // for an earlier one, or a fold
+    found_ = static_cast<std::uint32_t>(message - mail_.data());
+    return mark(*waiter, port);
+  }
 }
 
 Result<SimRank::Message*> SimRank::take(const Waiter& waiter, std::uint64_t size) {
@@ -216,19 +224,24 @@ Error SimRank::lost(Rank peer) {
 }
 
 /// The oldest message of a link that is not taken, if it is in that stage.
-SimRank::Message* SimRank::oldest(Rank from, ChannelId channel, Stage stage) {
-  for (Message& m : mail_)
-    if (m.from == from && m.channel == channel) {
-      if (m.stage == stage) return &m;
-      if (m.stage < stage) return nullptr;
-    }
+SimRank::Message* SimRank::oldest(std::uint64_t link, Stage stage) {
+  for (Message& m : mail_) {
+    if (m.link != link || m.stage > stage) continue;
+    return m.stage == stage ? &m : nullptr;
+  }
   return nullptr;
 }
 
-/// The message that the receiver may take now.
+/// The message that the receiver may take now. It is asked for three times: ready, take, pop.
 SimRank::Message* SimRank::arrived(const Waiter& waiter) {
-  Message* const message = oldest(waiter.peer, waiter.channel, Stage::arrived);
-  return message != nullptr && message->time <= state_.now ? message : nullptr;
+  const std::uint64_t link = link_of(waiter.peer, waiter.channel);
+  if (found_ < mail_.size() && mail_[found_].link == link &&
+      mail_[found_].stage == Stage::arrived && mail_[found_].time <= state_.now)
+    return &mail_[found_];
+  Message* const message = oldest(link, Stage::arrived);
+  if (message == nullptr || message->time > state_.now) return nullptr;
+  found_ = static_cast<std::uint32_t>(message - mail_.data());
+  return message;
 }
 
 /// This rank, as a writer, knows that the peer has entered the op that this rank is in.
@@ -238,25 +251,32 @@ bool SimRank::knows_entry(const SimRank& peer) const {
   return peer.entered_at_ + cost(peer).alpha <= state_.now;
 }
 
-/// Messages of a link whose credit is not back. Forgets, in passing, all those whose credit is.
-std::uint32_t SimRank::held(Rank from, ChannelId channel) {
+/// Messages of a link whose credit is not back. In passing, room is made once most have theirs.
+std::uint32_t SimRank::held(std::uint64_t link) {
   std::uint32_t count = 0;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < mail_.size(); ++i) {
-    Message& m = mail_[i];
-    if (m.stage == Stage::taken && m.time <= state_.now) continue;
-    count += m.from == from && m.channel == channel;
-    if (kept != i) mail_[kept] = std::move(m);
-    ++kept;
+  std::size_t over = 0;
+  for (const Message& m : mail_) {
+    const bool back = m.stage == Stage::taken && m.time <= state_.now;
+    over += back;
+    count += !back && m.link == link;
   }
-  mail_.erase(mail_.begin() + static_cast<std::ptrdiff_t>(kept), mail_.end());
+  if (2 * over > mail_.size()) forget_taken();
   return count;
 }
 
+void SimRank::forget_taken() {
+  std::erase_if(
+      mail_, [this](const Message& m) { return m.stage == Stage::taken && m.time <= state_.now; });
+  found_ = 0;
+}
+
 /// When the next credit of a link comes back; 0: not known yet.
-Picoseconds SimRank::credit_back(Rank from, ChannelId channel) const {
-  for (const Message& m : mail_)
-    if (m.from == from && m.channel == channel) return m.stage == Stage::taken ? m.time : 0;
+Picoseconds SimRank::credit_back(std::uint64_t link) const {
+  for (const Message& m : mail_) {
+    if (m.link != link) continue;
+    if (m.stage != Stage::taken) return 0;
+    if (m.time > state_.now) return m.time;
+  }
   return 0;
 }
 

@@ -58,26 +58,29 @@ class SimRank final : public world::Fabric, public world::Device, public world::
 
  private:
   enum class Stage : std::uint8_t { under_way, arrived, taken };
-  struct Message {  // in the receiver's mail until its credit is back at the sender
-    Rank from;
-    ChannelId channel;
+  struct Message {           // in the receiver's mail until its credit is back at the sender
+    std::uint64_t link = 0;  // as made by link_of
+    Picoseconds time = 0;    // of arrival; once taken, when its credit is back
+    std::unique_ptr<std::byte[]> payload{};  // null: elided, empty, or where it belongs already
+    std::uint32_t bytes = 0;
     Stage stage = Stage::under_way;
     bool lands = false;
-    std::uint32_t bytes = 0;
-    Picoseconds time = 0;                    // of arrival; once taken, when its credit is back
-    std::unique_ptr<std::byte[]> payload{};  // null: elided, empty, or where it belongs already
   };
+  static std::uint64_t link_of(Rank from, ChannelId channel) {
+    return std::uint64_t{from.value} << 16 | channel.value;
+  }
 
   SimRank& rank(Rank rank) const;
-  LinkClass link(const SimRank& peer) const {
+  LinkClass class_of(const SimRank& peer) const {
     return peer.node_ == node_ ? LinkClass::node : LinkClass::rail;
   }
-  const LinkCost& cost(const SimRank& peer) const { return state_.costs.of(link(peer)); }
-  Message* oldest(Rank from, ChannelId channel, Stage stage);
+  const LinkCost& cost(const SimRank& peer) const { return state_.costs.of(class_of(peer)); }
+  Message* oldest(std::uint64_t link, Stage stage);
   Message* arrived(const world::Waiter& waiter);
   bool knows_entry(const SimRank& peer) const;
-  std::uint32_t held(Rank from, ChannelId channel);
-  Picoseconds credit_back(Rank from, ChannelId channel) const;
+  std::uint32_t held(std::uint64_t link);
+  void forget_taken();
+  Picoseconds credit_back(std::uint64_t link) const;
   void park_writer(world::Waiter& waiter);
   void carry(Message& message, const world::Message& written) const;
   Result<Message*> take(const world::Waiter& waiter, std::uint64_t size);
@@ -91,6 +94,7 @@ class SimRank final : public world::Fabric, public world::Device, public world::
   State& state_;
   const Rank me_;
   const std::uint32_t node_;
+  std::uint32_t found_ = 0;           // in mail_: the arrival last looked for, a hint
   world::Waiter* mine_ = nullptr;     // of this rank: for an arrival, or scheduled
   world::Waiter* writers_ = nullptr;  // of others: for this rank's entry or a credit
   std::vector<Message> mail_;
