@@ -32,6 +32,18 @@ std::string candidates(Collective collective, const Topology& topology, bool in_
   return names.empty() ? "none" : names;
 }
 
+/// Of all collectives, each once.
+std::string all_names() {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < kCollectives; ++i)
+    for (const Algorithm& algorithm : algorithms(static_cast<Collective>(i)))
+      if (std::find(names.begin(), names.end(), algorithm.name) == names.end())
+        names.emplace_back(algorithm.name);
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
 /// Ways to carry out an algorithm, simplest first.
 std::vector<Choice> ways(const Algorithm& algorithm, const Agreed& agreed, std::uint64_t bytes) {
   std::vector<Choice> ways{{&algorithm, 1, 1, agreed.slice_bytes}};
@@ -151,8 +163,8 @@ Result<void> check_rule(const Rule& rule, const Topology& topology) {
                      "; candidates: " + candidates(collective, topology, false));
   }
   if (exists) return kOk;
-  return Error(Code::invalid_argument,
-               rule.origin + ": no collective has an algorithm '" + rule.algorithm + "'");
+  return Error(Code::invalid_argument, rule.origin + ": no collective has an algorithm '" +
+                                           rule.algorithm + "'; candidates: " + all_names());
 }
 
 }  // namespace
@@ -172,20 +184,19 @@ Result<std::shared_ptr<const Tuning>> Tuning::make(Agreed agreed) {
   return std::make_shared<const Tuning>(std::move(agreed));
 }
 
-Choice Tuning::cheapest(const Request& request) const {
-  Table& table = tables_[static_cast<std::size_t>(request.collective)];
+Choice Tuning::choose(const Request& request) const {
+  Table& table = tables_[static_cast<std::size_t>(request.collective)][request.in_place];
   if (table.made.load() == 0) {
     while (!table.making.try_take()) {
     }
     if (table.made.load() == 0) {
-      for (const bool in_place : {false, true})
-        table.rows[in_place] = make_rows(request.collective, in_place);
+      table.rows = make_rows(request.collective, request.in_place);
       table.made.store(1);
     }
     table.making.lay_down();
   }
   const std::uint64_t bytes = request.total_bytes(agreed_.topology->world());
-  for (const Threshold& threshold : table.rows[request.in_place])
+  for (const Threshold& threshold : table.rows)
     if (bytes <= threshold.bytes) return threshold.choice;
   return {};
 }
@@ -196,16 +207,20 @@ std::vector<Tuning::Threshold> Tuning::make_rows(Collective collective, bool in_
   Request request;
   request.collective = collective;
   request.in_place = in_place;
+  const Rule* const rule = rule_for(agreed_, request);
   std::vector<const Algorithm*> fitting;
   for (const Algorithm& algorithm : algorithms(collective))
-    if (refusal(algorithm, topology, request).empty()) fitting.push_back(&algorithm);
+    if ((rule == nullptr || rule->algorithm == algorithm.name) &&
+        refusal(algorithm, topology, request).empty())
+      fitting.push_back(&algorithm);
   for (std::uint32_t power = kSmallest; !fitting.empty() && power <= kLargest; power += 2) {
     const std::uint64_t bytes = std::uint64_t{1} << power;
     const std::uint64_t unit =
         size_of(request.type) * (request.block_per_rank() ? topology.world() : std::uint64_t{1});
     request.count = collective == Collective::barrier ? 0 : (bytes + unit - 1) / unit;
-    Choice choice = cheapest_of(fitting, agreed_, request);
-    if (fitting.size() == 1) choice.reason = Reason::only;
+    Choice choice = rule != nullptr ? carry_out({*fitting[0], rule}, agreed_, request)
+                                    : cheapest_of(fitting, agreed_, request);
+    if (fitting.size() == 1) choice.reason = rule != nullptr ? Reason::rule : Reason::only;
     const std::uint64_t up_to = 2 * bytes;  // half way to the next, on a scale of powers
     if (!rows.empty() && rows.back().choice == choice) {
       rows.back().bytes = up_to;
@@ -219,11 +234,11 @@ std::vector<Tuning::Threshold> Tuning::make_rows(Collective collective, bool in_
 
 Result<Choice> select(const Tuning& tuning, const Request& request, const Algorithm* forced) {
   if (forced != nullptr) return force(tuning, request, {*forced});
-  const Agreed& agreed = tuning.agreed();
-  if (const Rule* const rule = rule_for(agreed, request))
-    return force(tuning, request, {*find(request.collective, rule->algorithm), rule});
-  const Choice choice = tuning.cheapest(request);
+  const Choice choice = tuning.choose(request);
   if (choice.algorithm != nullptr) return choice;
+  const Agreed& agreed = tuning.agreed();
+  if (const Rule* const rule = rule_for(agreed, request))  // it has to say why it cannot be
+    return force(tuning, request, {*find(request.collective, rule->algorithm), rule});
   return Error(Code::unsupported, std::string(name_of(request.collective)) + ": no algorithm for " +
                                       agreed.topology->text() +
                                       (request.in_place ? " in place" : ""));

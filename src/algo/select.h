@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which algorithm an op takes, with how many channels, pieces and slices. Selection is a table of
-// byte thresholds per collective, made from prices (plan/price.h) over powers of four; a call, or a
-// rule that the user gave, goes before it. Only agreed inputs enter: topology, costs, limits and
+// byte thresholds per collective, made from prices (plan/price.h) over powers of four, of what the
+// user's rules leave; a call's own word goes before it. Only agreed inputs enter: topology, costs, limits and
 // rules, the same on every rank, so ranks cannot choose apart. The price of a byte does not depend
 // on its type, so neither does the table.
 // Threads: any; a table is made by the first select that needs it, others wait. Ownership: Tuning
@@ -64,8 +64,8 @@ class Tuning {
   explicit Tuning(Agreed agreed) : agreed_(std::move(agreed)) {}  ///< for make
 
   const Agreed& agreed() const { return agreed_; }
-  /// By price alone; null algorithm: none fits.
-  Choice cheapest(const Request& request) const;
+  /// The rule's, or the cheapest; null algorithm: none fits.
+  Choice choose(const Request& request) const;
 
  private:
   struct Threshold {
@@ -75,12 +75,12 @@ class Tuning {
   struct Table {
     Word made;
     Baton making;
-    std::vector<Threshold> rows[2];  ///< not in place; in place
+    std::vector<Threshold> rows;
   };
   std::vector<Threshold> make_rows(Collective collective, bool in_place) const;
 
   const Agreed agreed_;
-  mutable std::array<Table, kCollectives> tables_;
+  mutable std::array<std::array<Table, 2>, kCollectives> tables_;  // not in place; in place
 };
 
 /// `forced`: the call's own algorithm. Fails with invalid_argument if what is forced does not fit
