@@ -45,6 +45,7 @@ class Bell : public world::Doorbell {
     waits.push_back(ticket == rings_ ? most : Duration{0});
   }
   void ring() override { ++rings_; }
+  std::uint32_t cores() override { return 1; }
   void yield() override { clock_.advance(nanoseconds(300)); }
   std::uint32_t rings() const { return rings_; }
   std::vector<Duration> waits;  ///< how long each was; 0: rung before

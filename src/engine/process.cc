@@ -9,6 +9,9 @@ namespace {
 // How a driver waits when nothing moves. A turn is some 40 ns, a yield 300 ns when the core has no
 // other work. Naps double from the first to the longest.
 constexpr std::uint32_t kSpins = 64, kYields = 4096, kTurnsPerClock = 64;
+// While every rank of the machine has a core of its own a waiting caller keeps its core for longer:
+// what it waits for is being done on another one, and a yield may cost a time slice.
+constexpr std::uint32_t kPatientSpins = 8192;
 constexpr Duration kFirstNap = microseconds(50), kLongestNap = milliseconds(1);
 // The progress thread, while ops keep coming and callers drive them; and how many such naps without
 // any work make it rest until rung.
@@ -21,13 +24,18 @@ constexpr Duration kLongestWait = milliseconds(10);
 }  // namespace
 
 Process::Process(world::Clock& clock, world::Doorbell& callers, world::Doorbell& progress)
-    : clock_(clock), callers_(callers), progress_(progress), now_(clock.now()) {}
+    : clock_(clock),
+      callers_(callers),
+      progress_(progress),
+      now_(clock.now()),
+      spins_(kPatientSpins) {}
 
 Process::~Process() { CHECK(communicators_.empty(), "a process ended before its communicators"); }
 
 void Process::attach(Communicator& communicator) {
   take_baton();
   communicators_.push_back(&communicator);
+  if (communicator.size() > callers_.cores()) spins_ = kSpins;
   lay_down();
 }
 
@@ -36,8 +44,8 @@ void Process::detach(Communicator& communicator) {
   std::uint32_t idle = 0;
   while (communicator.pending() > 0) {
     idle = turn() ? 0 : idle + 1;
-    if (idle < kSpins) continue;
-    rest(callers_, idle);
+    if (idle < spins_) continue;
+    rest(callers_, idle - spins_);
     refresh();
   }
   turn();  // an abort may still be in the mail
@@ -89,8 +97,8 @@ bool Process::drive_until_done(const Op& op, Instant until) {
   while (!op.done() && wanted_.load() == 0) {
     idle = turn() ? 0 : idle + 1;
     if (now_ >= until) return true;
-    if (op.done() || idle < kSpins) continue;
-    rest(callers_, idle);
+    if (op.done() || idle < spins_) continue;
+    rest(callers_, idle - spins_);
     refresh();
   }
   return false;
@@ -103,7 +111,7 @@ void Process::drive_all_work() {
     idle = turn() ? 0 : idle + 1;
     if (idle >= kSpins) {  // let a caller take over, who has better reasons to spin
       lay_down();
-      rest(progress_, idle);
+      rest(progress_, idle - kSpins);
       if (!baton_.try_take()) return;
       refresh();
     }
@@ -172,9 +180,10 @@ void Process::lay_down() {
   if ((left || loop_.has_mail()) && resting_.add(0) != 0) progress_.ring();
 }
 
-void Process::rest(world::Doorbell& bell, std::uint32_t idle_turns) {
-  if (idle_turns < kSpins + kYields) return bell.yield();
-  const std::uint32_t naps = std::min(idle_turns - kSpins - kYields, 10u);
+/// `rests`: how many times it has been called in a row.
+void Process::rest(world::Doorbell& bell, std::uint32_t rests) {
+  if (rests < kYields) return bell.yield();
+  const std::uint32_t naps = std::min(rests - kYields, 10u);
   const std::uint32_t ticket = bell.ticket();
   if (loop_.has_mail()) return;
   bell.wait(ticket, std::min(Duration{kFirstNap.ns << naps}, kLongestNap));

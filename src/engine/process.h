@@ -58,7 +58,7 @@ class Process final : public Communicator::Listener {
   bool drive_until_done(const Op& op, Instant until);
   bool take_if_left();
   void drive_all_work();
-  void rest(world::Doorbell& bell, std::uint32_t idle_turns);
+  void rest(world::Doorbell& bell, std::uint32_t rests);
   void refresh();
 
   world::Clock& clock_;
@@ -70,8 +70,9 @@ class Process final : public Communicator::Listener {
   std::vector<Communicator*> communicators_;  // with the baton
   Instant now_;                               // with the baton: as of a few turns ago
   std::uint32_t turns_ = 0;
-  Word wanted_;   // threads that need the baton for attach and detach
-  Word resting_;  // 1: the progress thread sleeps until rung, or is about to
+  std::uint32_t spins_;  // idle turns of a caller before it yields
+  Word wanted_;          // threads that need the baton for attach and detach
+  Word resting_;         // 1: the progress thread sleeps until rung, or is about to
   Word stopped_;
 };
 

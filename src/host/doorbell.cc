@@ -41,4 +41,9 @@ void Doorbell::ring() {
 
 void Doorbell::yield() { sched_yield(); }
 
+std::uint32_t Doorbell::cores() {
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 1 ? static_cast<std::uint32_t>(cores) : 1;
+}
+
 }  // namespace hocket::host

@@ -18,6 +18,7 @@ class Doorbell final : public world::Doorbell {
   void wait(std::uint32_t ticket, Duration most) override;
   void ring() override;
   void yield() override;
+  std::uint32_t cores() override;
 
  private:
   Word word_;  // rings * 2 + whether a ticket was taken

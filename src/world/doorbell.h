@@ -19,6 +19,8 @@ class Doorbell {
   virtual void ring() = 0;
   /// Gives the core to somebody else for a moment.
   virtual void yield() = 0;
+  /// Of the machine, at least 1: whether ranks have to share them.
+  virtual std::uint32_t cores() = 0;
 
  protected:
   ~Doorbell() = default;
