@@ -14,8 +14,9 @@ namespace hocket::api {
 namespace {
 
 constexpr int kMostChannels = 64, kMostSlice = 1 << 30, kLeastSlice = 64;
-constexpr std::size_t kMostOptions = 4096;          // bytes; later versions have more of them
-constexpr std::uint32_t kDefaultSlice = 128 << 10;  // stays in a core's second-level cache
+constexpr std::size_t kMostOptions = 4096;  // bytes; later versions have more of them
+constexpr std::uint32_t kDefaultSlice = 256
+                                        << 10;  // its stage stays in a core's second-level cache
 
 struct Settings {  ///< the options of a communicator over those of the environment
   Duration init_timeout, op_timeout;

@@ -29,7 +29,7 @@ struct Config {
   Duration init_timeout = seconds(60);
   bool shm_cross_memory = true;
   std::uint32_t shm_credits = 8;
-  std::uint64_t shm_staged_bytes = 16 << 10;
+  std::uint64_t shm_staged_bytes = 256 << 10;
   std::uint32_t trace_events = 1024;  ///< of the flight recorder, per rank; a power of two
   bool operator==(const Config&) const = default;
 };

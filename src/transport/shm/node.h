@@ -31,9 +31,11 @@ namespace hocket::transport::shm {
 struct Options {
   /// Messages in flight per (from, to, channel), 1..64. All ranks use rank 0's.
   std::uint32_t credits = 8;
-  /// Up to this size a message is copied through the segment; a larger one is read by its receiver
-  /// straight from the sender's memory. What lands pays for two copies then, so it has less.
-  std::uint64_t staged_bytes = 16 << 10;
+  /// Up to this size a message is copied through the segment, twice but out of the cache; a larger
+  /// one is read by its receiver straight from the sender's memory, once, but page by page through
+  /// the kernel (docs/decisions/0004). Less where the stages of one rank would exceed 64 MiB, and
+  /// between ranks of one process, who need no kernel.
+  std::uint64_t staged_bytes = 256 << 10;
   /// Read other processes' memory where the kernel allows it; else all goes through the segment.
   bool cross_memory = true;
   /// Ranks of one process read one another's buffers as their own; else as other processes do.

@@ -36,8 +36,25 @@ void Stages::give_back(std::uint32_t slot) {
   free_.push_back(std::exchange(held_[slot], 0));
 }
 
+namespace {
+
+/// Two ranks of one process copy nothing that they need not; others stage what caches hold, within
+/// the memory that one rank's stages may take.
+std::uint64_t most_staged(Peers& peers, const Peer& to) {
+  constexpr std::uint64_t kStagesOfRank = 64 << 20, kBesideAddresses = 16 << 10;
+  const std::uint64_t wanted = peers.options().staged_bytes;
+  if (peers.shares_addresses(to)) return std::min(wanted, kBesideAddresses);
+  const Shape& shape = peers.segment().shape();
+  return std::min(wanted, kStagesOfRank / shape.credits / shape.world);
+}
+
+}  // namespace
+
 Outgoing::Outgoing(Peers& peers, Rank to, Result<Box*> box)
-    : peers_(peers), peer_(peers.peer(to)), credits_(peers.segment().shape().credits) {
+    : peers_(peers),
+      peer_(peers.peer(to)),
+      credits_(peers.segment().shape().credits),
+      most_staged_(most_staged(peers, peer_)) {
   if (box) {
     box_ = *box;
   } else {
@@ -87,7 +104,7 @@ Result<void> Outgoing::write(ConstBytes source) {
     return kOk;
   }
   std::uint64_t place = 0;
-  if (source.size <= peers_.options().staged_bytes || !is_direct()) {
+  if (source.size <= most_staged_ || !is_direct()) {
     TRY(place, stage(source));
     post(Kind::staged, source.size, place);
     return kOk;

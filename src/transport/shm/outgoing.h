@@ -73,6 +73,7 @@ class Outgoing {
   std::optional<Error> broken_;
   bool is_closed_ = false;
   const std::uint32_t credits_;
+  const std::uint64_t most_staged_;  // larger messages go by address where that is possible
   std::uint32_t at_ = 0;          // the slot of the next message
   std::uint64_t written_ = 0;     // messages
   std::uint64_t popped_ = 0;      // as last seen
