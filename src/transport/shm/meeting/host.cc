@@ -19,7 +19,8 @@ constexpr std::size_t kMostNamed = 16;
 std::string text_of(const Terms& terms) {
   return "a world of " + std::to_string(terms.world) + " ranks, nodes of " +
          std::to_string(terms.ranks_per_node) + ", " + std::to_string(terms.channels) +
-         " channels and slices of " + std::to_string(terms.slice_bytes) + " bytes";
+         " channels, slices of " + std::to_string(terms.slice_bytes) +
+         " bytes and other options of hash " + std::to_string(terms.agreement);
 }
 
 std::string list_of(const std::vector<std::uint32_t>& ranks) {
@@ -140,7 +141,10 @@ void Host::admit(Guest& guest, const Hello& hello) {
   guest.theirs = hello.nonce;
   if (!secret_.verify(hello.proof, proven_part(hello), guest.nonce) || hello.magic != kMagic)
     return refuse(guest, Error(Code::mismatch, "the id is not this communicator's"));
-  if (const std::optional<Error> why = objection(hello, guest.pid)) return refuse(guest, *why);
+  if (const std::optional<Error> why = objection(hello, guest.pid)) {
+    turned_away_ = why->message();
+    return refuse(guest, *why);
+  }
   guest.rank = Rank{hello.rank};
   guest.patience = node_.clock().now() + nanoseconds(hello.patience_ns);
   guest.stage = Stage::seated;
@@ -207,6 +211,7 @@ Error Host::missing(Stage stage) const {
                      " ranks are missing at the deadline";
   if (!absent.empty()) text += ": " + list_of(absent);
   if (!impatient.empty()) text += "; came and gave up before: " + list_of(impatient);
+  if (!turned_away_.empty()) text += "; turned away: " + turned_away_;
   const std::uint32_t first = absent.empty() ? impatient.front() : absent.front();
   return Error(Code::timeout, std::move(text)).about_peer(Rank{first});
 }

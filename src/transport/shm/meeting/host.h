@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <list>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -60,6 +61,7 @@ class Host {
   const Secret secret_;
   File listener_;
   std::list<Guest> guests_;
+  std::string turned_away_;    // why the last rank was that knew the id; empty: none
   std::vector<bool> gave_up_;  // by rank: it came and went at its own deadline
   bool is_open_ = true;        // guests may come and go; not once the segment is passed round
   std::optional<Rank> deserter_;

@@ -21,7 +21,8 @@ inline Terms terms_of(const world::Join& join) {
   return {.world = join.world,
           .ranks_per_node = join.ranks_per_node,
           .channels = join.channels,
-          .slice_bytes = static_cast<std::uint32_t>(join.slice_bytes)};
+          .slice_bytes = static_cast<std::uint32_t>(join.slice_bytes),
+          .agreement = join.agreement};
 }
 
 inline Shape shape_of(const world::Join& join, std::uint32_t credits) {

@@ -25,6 +25,7 @@ struct Greeting {
 /// What all ranks must say alike.
 struct Terms {
   std::uint32_t world = 0, ranks_per_node = 0, channels = 0, slice_bytes = 0;
+  std::uint64_t agreement = 0;  ///< hash of the options that are none of a transport's business
   bool operator==(const Terms&) const = default;
 };
 
