@@ -119,9 +119,10 @@ hocket_result hocket_comm_destroy(hocket_comm* comm) {
   if (const Result<void> result = usable(comm, __func__); !result) return fail(result.error());
   if (group().open()) return fail(refuse(Code::invalid_usage, __func__, "inside a group"));
   if (const std::uint32_t requests = comm->requests.load(); requests > 0)
-    return fail(
-        refuse(Code::invalid_usage, __func__,
-               std::to_string(requests) + " requests were neither tested nor waited to their end"));
+    return fail(refuse(Code::invalid_usage, __func__,
+                       std::to_string(requests) +
+                           (requests == 1 ? " request was" : " requests were") +
+                           " neither tested nor waited to the end"));
   destroy_comm(std::unique_ptr<hocket_comm>(comm));
   return HOCKET_SUCCESS;
 }
