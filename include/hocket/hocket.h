@@ -178,8 +178,9 @@ HOCKET_API hocket_result hocket_recv(void* output, size_t count, hocket_type typ
 
 /* Calls of this thread between start and end become one op per communicator: sends and receives of
  * the group run at the same time, whatever their order, and beside its collectives, which keep
- * theirs. Groups nest; the outermost end submits. If a call inside fails, or submission does,
- * nothing of the group is done and hocket_group_end returns the first failure. */
+ * theirs. None may read what another one of the group writes. Groups nest; the outermost end
+ * submits; an empty group is done at once and has no request (null). If a call inside fails, or
+ * submission does, nothing of the group is done and hocket_group_end returns the first failure. */
 HOCKET_API hocket_result hocket_group_start(void);
 HOCKET_API hocket_result hocket_group_end(hocket_request** request);
 

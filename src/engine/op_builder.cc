@@ -10,6 +10,14 @@ namespace {
 
 bool is_message(const Work& work) { return work.plan.request.collective == Collective::send_recv; }
 
+bool is_alike(const Request& sent, const Request& received) {
+  return sent.count == received.count && sent.type == received.type;
+}
+
+std::string size_text(const Request& request) {
+  return std::to_string(request.count) + " " + name_of(request.type);
+}
+
 }  // namespace
 
 Result<void> OpBuilder::build(std::span<const Call> calls) {
@@ -70,25 +78,24 @@ Result<void> OpBuilder::pair_own_messages() {
   const auto own = [this](const Work& work, bool sends) {
     return is_message(work) && work.plan.request.root == me_ && work.plan.request.sends == sends;
   };
-  auto receive = op_.works_.begin();
+  const auto next_receive = [&](auto from) {
+    return std::find_if(from, op_.works_.end(), [&](const Work& work) { return own(work, false); });
+  };
+  auto receive = next_receive(op_.works_.begin());
   for (Work& send : op_.works_) {
     if (!own(send, true)) continue;
-    receive =
-        std::find_if(receive, op_.works_.end(), [&](const Work& work) { return own(work, false); });
-    if (receive == op_.works_.end() || receive->plan.request.count != send.plan.request.count)
-      return Error(Code::invalid_argument,
-                   "send of " + std::to_string(send.plan.request.count) +
-                       " elements to oneself without a receive of as many in the same group");
+    const Request& sent = send.plan.request;
+    if (receive == op_.works_.end() || !is_alike(sent, receive->plan.request))
+      return Error(Code::invalid_argument, "send of " + size_text(sent) +
+                                               " to oneself without a receive of as many in the "
+                                               "same group");
     send.output = receive->output;
     receive->plan.shape.rounds = 0;
-    ++receive;
+    receive = next_receive(++receive);
   }
-  receive =
-      std::find_if(receive, op_.works_.end(), [&](const Work& work) { return own(work, false); });
   if (receive == op_.works_.end()) return kOk;
-  return Error(Code::invalid_argument,
-               "receive of " + std::to_string(receive->plan.request.count) +
-                   " elements from oneself without a send in the same group");
+  return Error(Code::invalid_argument, "recv of " + size_text(receive->plan.request) +
+                                           " from oneself without a send in the same group");
 }
 
 void OpBuilder::lay_out_lanes() {
