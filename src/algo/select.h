@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which algorithm an op takes, with how many channels, pieces and slices. Selection is a table of
 // byte thresholds per collective, made from prices (plan/price.h) over powers of four, of what the
-// user's rules leave; a call's own word goes before it. Only agreed inputs enter: topology, costs, limits and
-// rules, the same on every rank, so ranks cannot choose apart. The price of a byte does not depend
-// on its type, so neither does the table.
+// user's rules leave; a call's own word goes before it. Only agreed inputs enter: topology, costs,
+// limits and rules, the same on every rank, so ranks cannot choose apart. The price of a byte does
+// not depend on its type, so neither does the table.
 // Threads: any; a table is made by the first select that needs it, others wait. Ownership: Tuning
 // is immutable, shared by the communicators of a topology; it owns what it was given. Failure:
 // invalid_argument, naming the candidates. Cost: a select some 20 ns; a table some milliseconds,

@@ -123,10 +123,9 @@ std::string first_line(hocket_comm* comm, Collective collective, std::size_t cou
 }
 
 /// With `name` wherever it exists and fits.
-void run_algorithm(const std::string& name, int rank, int world, hocket_comm* comm,
-                   const Topology& topology) {
+void run_algorithm(const std::string& name, int rank, hocket_comm* comm, const Topology& topology) {
   Case c;
-  c.world = world;
+  c.world = static_cast<int>(topology.world());
   for (std::size_t i = 0; i < kCollectives; ++i) {
     c.collective = static_cast<Collective>(i);
     const Algorithm* const algorithm = algo::find(c.collective, name);
@@ -138,7 +137,7 @@ void run_algorithm(const std::string& name, int rank, int world, hocket_comm* co
       for (const bool in_place : {false, true}) {
         c.count = count;
         c.in_place = in_place;
-        c.root = (world - 1) / 2;
+        c.root = (c.world - 1) / 2;
         c.op = count % 2 == 0 ? ReduceOp::max : ReduceOp::sum;
         ++c.seed;
         Trial(c, Place{rank, comm}).run();
@@ -159,7 +158,7 @@ void run_algorithms(int world, int ranks_per_node) {
       options.algorithm = name.c_str();
       options.ranks_per_node = ranks_per_node;
       Comm comm(world, id, rank, options);
-      run_algorithm(name, rank, world, comm, topology);
+      run_algorithm(name, rank, comm, topology);
     }
   });
 }

@@ -42,7 +42,7 @@ class Entering final : public Script {
       expect_missing(self, op, 1);
       for (std::uint32_t peer = 1; peer < ranks_; ++peer) {
         world::Waiter out = self.waiter(Port::staged, peer), in = self.waiter(Port::arrival, peer);
-        CO_TRY_VOID(send(self, out, {}));
+        CO_TRY_VOID(send(self, out, ConstBytes()));
         CO_TRY_VOID(take(self, in, 0, 0));
         expect_missing(self, op, peer + 1);
       }
@@ -56,7 +56,7 @@ class Entering final : public Script {
       CO_TRY_VOID(take(self, in, 0, 0));
       Result<void> entered = self.fabric().enter({OpSeq{op}, {}});
       if (!entered) co_return std::move(entered).error();
-      CO_TRY_VOID(send(self, out, {}));
+      CO_TRY_VOID(send(self, out, ConstBytes()));
     }
     co_return kOk;
   }

@@ -126,7 +126,7 @@ class Dying final : public Script {
   Task<void> dies(Player& self) {
     for (const std::uint32_t peer : {0, 2, 3}) {
       world::Waiter out = self.waiter(Port::staged, peer), in = self.waiter(Port::arrival, peer);
-      CO_TRY_VOID(send(self, out, {}));
+      CO_TRY_VOID(send(self, out, ConstBytes()));
       CO_TRY_VOID(take(self, in, 0, 0));
     }
     co_await self.death();
@@ -136,7 +136,7 @@ class Dying final : public Script {
   Task<Instant> meets(Player& self) {
     world::Waiter in = self.waiter(Port::arrival, 1), out = self.waiter(Port::staged, 1);
     CO_TRY_VOID(take(self, in, 0, 0));
-    CO_TRY_VOID(send(self, out, {}));
+    CO_TRY_VOID(send(self, out, ConstBytes()));
     co_return self.clock().now();
   }
   Task<void> waits(Player& self) {

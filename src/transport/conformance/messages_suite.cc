@@ -118,7 +118,7 @@ class Signals final : public Ring {
   Task<void> sends(Player& self, std::uint32_t to) override {
     world::Waiter out = self.waiter(Port::staged, to);
     for (int i = 0; i < kSignals; ++i) {
-      CO_TRY_VOID(send(self, out, {}));
+      CO_TRY_VOID(send(self, out, ConstBytes()));
     }
     co_return kOk;
   }

@@ -2,6 +2,7 @@
 // Seeded random traffic between all ranks on all channels: sizes, ports, ways of taking and pauses
 // are drawn, every byte is checked.
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "testing/cases.h"
@@ -35,7 +36,8 @@ class Traffic final : public Script {
   // Both ends draw the same: nearly all sizes are small, some are slices.
   static Drawn draw(Prng& prng, const Player& self) {
     const std::uint64_t most = self.traits().slice_bytes;
-    const std::uint64_t bound = std::vector<std::uint64_t>{64, 2048, most, most}[prng.below(4)];
+    const std::uint64_t bound =
+        std::array<std::uint64_t, 5>{64, 64, 2048, 2048, most}[prng.below(5)];
     Drawn drawn;
     drawn.size = std::min(most, prng.below(bound + 1));
     drawn.seed = prng.next();

@@ -21,7 +21,7 @@ class Duet : public Script {
  protected:
   static Task<void> signal(Player& self) {
     world::Waiter out = self.waiter(Port::staged, 1 - self.rank().value, last(self));
-    CO_TRY_VOID(send(self, out, {}));
+    CO_TRY_VOID(send(self, out, ConstBytes()));
     co_return kOk;
   }
   static Task<void> await_signal(Player& self) {
@@ -124,8 +124,8 @@ class Unparking final : public Duet {
   Task<void> first(Player& self) override {
     CO_TRY_VOID(await_signal(self));
     world::Waiter out = self.waiter(Port::staged, 1), other = self.waiter(Port::staged, 1, 1);
-    CO_TRY_VOID(send(self, out, {}));
-    CO_TRY_VOID(send(self, other, {}));
+    CO_TRY_VOID(send(self, out, ConstBytes()));
+    CO_TRY_VOID(send(self, other, ConstBytes()));
     co_return kOk;
   }
   Task<void> second(Player& self) override {

@@ -40,6 +40,14 @@ class Shm final : public Transport {
   const shm::Options options_;
 };
 
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kFindsRaces = true;
+#elif defined(__has_feature)
+constexpr bool kFindsRaces = __has_feature(thread_sanitizer);
+#else
+constexpr bool kFindsRaces = false;
+#endif
+
 std::unique_ptr<Configuration> make(Traits traits, Cast cast, shm::Options options = {}) {
   options.credits = traits.credits;
   traits.kills = cast == Cast::processes;
@@ -48,29 +56,31 @@ std::unique_ptr<Configuration> make(Traits traits, Cast cast, shm::Options optio
 
 std::vector<std::unique_ptr<Configuration>> make_all() {
   std::vector<std::unique_ptr<Configuration>> all;
-  all.push_back(make({.name = "OneThread"}, Cast::one_thread));
-  all.push_back(make({.name = "OneThreadOneCredit", .credits = 1}, Cast::one_thread));
-  all.push_back(make({.name = "OneThreadNothingStaged"}, Cast::one_thread, {.staged_bytes = 0}));
-  all.push_back(make({.name = "OneThreadAsStrangers"}, Cast::one_thread,
-                     {.staged_bytes = 64, .share_addresses = false}));
-  all.push_back(make({.name = "OneThreadNarrow", .slice_bytes = 64}, Cast::one_thread));
-  all.push_back(make({.name = "Threads"}, Cast::threads));
-  all.push_back(make({.name = "ThreadsOneCredit", .credits = 1}, Cast::threads));
-  all.push_back(make({.name = "ThreadsStaged"}, Cast::threads,
-                     {.cross_memory = false, .share_addresses = false}));
-  all.push_back(make({.name = "ThreadsAsStrangers"}, Cast::threads,
-                     {.staged_bytes = 0, .share_addresses = false}));
-  all.push_back(make({.name = "Processes"}, Cast::processes));
-  all.push_back(make({.name = "ProcessesNothingStaged"}, Cast::processes, {.staged_bytes = 0}));
-  all.push_back(make({.name = "ProcessesOneCredit", .credits = 1}, Cast::processes));
-  all.push_back(
-      make({.name = "ProcessesManyCredits", .credits = 64, .slice_bytes = 4096}, Cast::processes));
-  all.push_back(make({.name = "ProcessesRefused"}, Cast::processes, {.cross_memory = false}));
-  all.push_back(make({.name = "ProcessesRefusedOneCredit", .credits = 1}, Cast::processes,
-                     {.cross_memory = false}));
-  all.push_back(make({.name = "ProcessesNarrow", .slice_bytes = 64}, Cast::processes));
-  all.push_back(
-      make({.name = "ProcessesMany", .slice_bytes = 2048, .most_ranks = 12}, Cast::processes));
+  const auto add = [&](Traits traits, Cast cast, const shm::Options& options = {}) {
+    // A race detector sees threads only.
+    if (!kFindsRaces || cast == Cast::threads)
+      all.push_back(make(std::move(traits), cast, options));
+  };
+  const shm::Options nothing_staged{.staged_bytes = 0}, refused{.cross_memory = false};
+  const shm::Options strangers{.staged_bytes = 64, .share_addresses = false};
+  const shm::Options refusing{.cross_memory = false, .share_addresses = false};
+  add({.name = "OneThread"}, Cast::one_thread);
+  add({.name = "OneThreadOneCredit", .credits = 1}, Cast::one_thread);
+  add({.name = "OneThreadNothingStaged"}, Cast::one_thread, nothing_staged);
+  add({.name = "OneThreadStrangers"}, Cast::one_thread, strangers);
+  add({.name = "OneThreadNarrow", .slice_bytes = 64}, Cast::one_thread);
+  add({.name = "Threads"}, Cast::threads);
+  add({.name = "ThreadsOneCredit", .credits = 1}, Cast::threads, nothing_staged);
+  add({.name = "ThreadsStrangers"}, Cast::threads, strangers);
+  add({.name = "ThreadsRefused"}, Cast::threads, refusing);
+  add({.name = "Processes"}, Cast::processes);
+  add({.name = "ProcessesNothingStaged"}, Cast::processes, nothing_staged);
+  add({.name = "ProcessesOneCredit", .credits = 1}, Cast::processes);
+  add({.name = "ProcessesManyCredits", .credits = 64, .slice_bytes = 4096}, Cast::processes);
+  add({.name = "ProcessesRefused"}, Cast::processes, refused);
+  add({.name = "ProcessesRefusedOneCredit", .credits = 1}, Cast::processes, refused);
+  add({.name = "ProcessesNarrow", .slice_bytes = 64}, Cast::processes);
+  add({.name = "ProcessesMany", .slice_bytes = 2048, .most_ranks = 12}, Cast::processes);
   return all;
 }
 

@@ -15,6 +15,7 @@ struct Node::Mapping {
   ino_t inode = 0;
   std::byte* data = nullptr;
   std::uint64_t size = 0;
+  int descriptor = -1;  // the first of `files`
   std::uint32_t leases = 0;
   std::vector<File> files;  // all of them: see the head of node.h
 
@@ -90,6 +91,7 @@ Result<Node::Lease> Node::map(File file, std::uint64_t bytes) {
   mapping->inode = status.st_ino;
   mapping->data = static_cast<std::byte*>(data);
   mapping->size = bytes;
+  mapping->descriptor = file.get();
   mapping->leases = 1;
   mapping->files.push_back(std::move(file));
   mappings_.push_back(std::move(mapping));
@@ -104,6 +106,6 @@ void Node::release(Mapping& mapping) {
 
 std::byte* Node::Lease::data() const { return mapping_->data; }
 std::uint64_t Node::Lease::size() const { return mapping_->size; }
-int Node::Lease::descriptor() const { return mapping_->files.front().get(); }
+int Node::Lease::descriptor() const { return mapping_->descriptor; }
 
 }  // namespace hocket::transport::shm

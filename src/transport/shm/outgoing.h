@@ -74,11 +74,11 @@ class Outgoing {
   bool is_closed_ = false;
   const std::uint32_t credits_;
   const std::uint64_t most_staged_;  // larger messages go by address where that is possible
-  std::uint32_t at_ = 0;          // the slot of the next message
-  std::uint64_t written_ = 0;     // messages
-  std::uint64_t popped_ = 0;      // as last seen
-  std::uint64_t addressed_ = 0;   // the last message whose source is read later
-  std::uint64_t given_back_ = 0;  // messages whose stages were given back
+  std::uint32_t at_ = 0;             // the slot of the next message
+  std::uint64_t written_ = 0;        // messages
+  std::uint64_t popped_ = 0;         // as last seen
+  std::uint64_t addressed_ = 0;      // the last message whose source is read later
+  std::uint64_t given_back_ = 0;     // messages whose stages were given back
   Reach reach_ = Reach::unknown;
   Stages stages_;
 };

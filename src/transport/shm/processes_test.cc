@@ -19,11 +19,15 @@ using world::Port;
 
 constexpr Duration kBound = seconds(1);
 
-std::string join_then(const world::UniqueId& id, std::uint32_t rank, std::uint32_t world,
-                      const Options& options, std::string (*then)(world::Endpoint&, Rank)) {
+struct Member {
+  std::uint32_t rank, world;
+};
+
+std::string join_then(const world::UniqueId& id, Member member, const Options& options,
+                      std::string (*then)(world::Endpoint&, Rank)) {
   Rig rig(options);
-  Joined endpoint = rig.network.join(rig.join_of(id, rank, world));
-  return endpoint ? then(**endpoint, Rank{rank}) : endpoint.error().text();
+  Joined endpoint = rig.network.join(rig.join_of(id, member.rank, member.world));
+  return endpoint ? then(**endpoint, Rank{member.rank}) : endpoint.error().text();
 }
 
 std::string passes_on(world::Endpoint& endpoint, Rank me) { return pass_on(endpoint, me); }
@@ -55,7 +59,7 @@ void expect_death_of_rank_1(world::Endpoint& endpoint, Rank me) {
 TEST(Processes, AreFoundDeadWhenKilled) {
   Rig rig;
   const world::UniqueId id = rig.make_id();
-  Child victim([&] { return join_then(id, 1, 2, {}, passes_on_and_sleeps); });
+  Child victim([&] { return join_then(id, {1, 2}, {}, passes_on_and_sleeps); });
   Joined endpoint = rig.network.join(rig.join_of(id, 0, 2));
   ASSERT_TRUE(endpoint.has_value()) << endpoint.error().text();
   ASSERT_EQ(pass_on(**endpoint, Rank{0}), "");
@@ -67,7 +71,7 @@ TEST(Processes, AreFoundDeadWhenTheyEndWithoutLeaving) {
   Rig rig;
   const world::UniqueId id = rig.make_id();
   Child victim([&] {
-    return join_then(id, 1, 2, {}, [](world::Endpoint& endpoint, Rank me) {
+    return join_then(id, {1, 2}, {}, [](world::Endpoint& endpoint, Rank me) {
       ::_exit(pass_on(endpoint, me).empty() ? 0 : 1);
       return std::string();
     });
@@ -83,7 +87,7 @@ TEST(Processes, AreFoundDeadThoughTheirChildrenLive) {
   Rig rig;
   const world::UniqueId id = rig.make_id();
   Child victim([&] {
-    return join_then(id, 1, 2, {}, [](world::Endpoint& endpoint, Rank me) {
+    return join_then(id, {1, 2}, {}, [](world::Endpoint& endpoint, Rank me) {
       std::string complaint = pass_on(endpoint, me);
       if (::fork() == 0) {  // an orphan that goes with the test
         ::prctl(PR_SET_PDEATHSIG, 0);
@@ -105,7 +109,7 @@ TEST(Processes, AreFoundDeadThoughTheirChildrenLive) {
 TEST(Processes, OutliveTheirChildren) {
   Rig rig;
   const world::UniqueId id = rig.make_id();
-  Child peer([&] { return join_then(id, 1, 2, {}, passes_on); });
+  Child peer([&] { return join_then(id, {1, 2}, {}, passes_on); });
   Joined endpoint = rig.network.join(rig.join_of(id, 0, 2));
   ASSERT_TRUE(endpoint.has_value()) << endpoint.error().text();
   Child child([&] {
@@ -137,23 +141,29 @@ struct Apart {
   int flags;
 };
 
-// Runs `main` as a process in new namespaces. The status 77 says that the kernel refused.
+// How a child says that the kernel refused it something, and why.
+constexpr int kRefused = 100;
+
+std::optional<std::string> refusal(int status) {
+  if (!WIFEXITED(status) || WEXITSTATUS(status) < kRefused) return std::nullopt;
+  return std::string("the kernel refuses: ") + std::strerror(WEXITSTATUS(status) - kRefused);
+}
+
+// Runs `main` as a process in new namespaces.
 template <class Main>
 std::string in_namespaces(int flags, Main main) {
-  if (::unshare(flags) != 0) ::_exit(77);
+  if (::unshare(flags) != 0) ::_exit(kRefused + errno);
   const pid_t child = ::fork();  // the first process of a new pid namespace
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const std::string complaint = main();
-    std::fputs(complaint.c_str(), stderr);
+    say(complaint);
     ::_exit(complaint.empty() ? 0 : 1);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "" : "the process inside failed";
 }
-
-bool is_refused(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 77; }
 
 class Namespaces : public ::testing::TestWithParam<Apart> {};
 
@@ -162,13 +172,14 @@ TEST_P(Namespaces, MayDiffer) {
   const world::UniqueId id = rig.make_id();
   auto start = [&](std::uint32_t rank) {
     return Child([&id, rank] {
-      return in_namespaces(GetParam().flags, [&] { return join_then(id, rank, 3, {}, passes_on); });
+      return in_namespaces(GetParam().flags,
+                           [&] { return join_then(id, {rank, 3}, {}, passes_on); });
     });
   };
   auto first = start(1), second = start(2);
   Joined endpoint = rig.network.join(rig.join_of(id, 0, 3, seconds(5)));
   if (!endpoint) {
-    if (is_refused(first.end())) GTEST_SKIP() << "unshare: " << std::strerror(EPERM);
+    if (const auto why = refusal(first.end())) GTEST_SKIP() << *why;
     FAIL() << endpoint.error().text();
   }
   EXPECT_EQ(pass_on(**endpoint, Rank{0}), "");
@@ -181,11 +192,11 @@ TEST_P(Namespaces, DoNotHideADeath) {
   const world::UniqueId id = rig.make_id();
   Child victim([&] {
     return in_namespaces(GetParam().flags,
-                         [&] { return join_then(id, 1, 2, {}, passes_on_and_sleeps); });
+                         [&] { return join_then(id, {1, 2}, {}, passes_on_and_sleeps); });
   });
   Joined endpoint = rig.network.join(rig.join_of(id, 0, 2, seconds(5)));
   if (!endpoint) {
-    if (is_refused(victim.end())) GTEST_SKIP() << "unshare: " << std::strerror(EPERM);
+    if (const auto why = refusal(victim.end())) GTEST_SKIP() << *why;
     FAIL() << endpoint.error().text();
   }
   ASSERT_EQ(pass_on(**endpoint, Rank{0}), "");
@@ -204,7 +215,7 @@ TEST(Processes, OfAnotherNetworkNamespaceAreToldSo) {
   Rig rig;
   const world::UniqueId id = rig.make_id();
   Child apart([&] {
-    if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) ::_exit(77);
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) ::_exit(kRefused + errno);
     Rig inside;
     Joined endpoint = inside.network.join(inside.join_of(id, 1, 2, milliseconds(200)));
     if (endpoint) return std::string("it joined");
@@ -216,7 +227,7 @@ TEST(Processes, OfAnotherNetworkNamespaceAreToldSo) {
   ASSERT_FALSE(endpoint.has_value());
   EXPECT_EQ(endpoint.error().message(), "1 of 2 ranks are missing at the deadline: 1");
   const int status = apart.end();
-  if (is_refused(status)) GTEST_SKIP() << "unshare: " << std::strerror(EPERM);
+  if (const auto why = refusal(status)) GTEST_SKIP() << *why;
   EXPECT_EQ(status, 0);
 }
 
@@ -226,7 +237,7 @@ TEST(Processes, NeedNoRoomInDevShm) {
     const bool is_given = ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
                           ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                           ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=4k") == 0;
-    if (!is_given) ::_exit(77);
+    if (!is_given) ::_exit(kRefused + errno);
     Rig rig;
     const world::UniqueId id = rig.make_id();
     const auto pass_much = [](world::Endpoint& endpoint, Rank me) {
@@ -234,12 +245,12 @@ TEST(Processes, NeedNoRoomInDevShm) {
       for (int i = 0; i < 1024 && complaint.empty(); ++i) complaint = pass_on(endpoint, me);
       return complaint;
     };
-    Child peer([&] { return join_then(id, 1, 2, {.cross_memory = false}, pass_much); });
-    const std::string complaint = join_then(id, 0, 2, {.cross_memory = false}, pass_much);
+    Child peer([&] { return join_then(id, {1, 2}, {.cross_memory = false}, pass_much); });
+    const std::string complaint = join_then(id, {0, 2}, {.cross_memory = false}, pass_much);
     return peer.end() == 0 ? complaint : "the peer failed";
   });
   const int status = outside.end();
-  if (is_refused(status)) GTEST_SKIP() << "mount: " << std::strerror(EPERM);
+  if (const auto why = refusal(status)) GTEST_SKIP() << *why;
   EXPECT_EQ(status, 0);
 }
 

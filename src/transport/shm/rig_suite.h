@@ -89,6 +89,11 @@ inline std::string pass_on(world::Endpoint& endpoint, Rank me, std::uint64_t siz
   return "";
 }
 
+/// To standard error, in one piece.
+inline void say(const std::string& text) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
 /// Runs `main()`, which returns a text, "" for good, in a child process, and ends it there.
 template <class Main>
 class Child {
@@ -97,7 +102,7 @@ class Child {
     std::fflush(nullptr);
     if ((pid_ = ::fork()) != 0) return;
     const std::string complaint = main();
-    std::fputs(complaint.c_str(), stderr);
+    say(complaint);
     std::fflush(nullptr);
     ::_exit(complaint.empty() && !::testing::Test::HasFailure() ? 0 : 1);
   }

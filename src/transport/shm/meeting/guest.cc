@@ -22,15 +22,19 @@ void pause_for(Duration pause) {
   ::ppoll(nullptr, 0, &time, nullptr);
 }
 
+struct Until {
+  world::Clock& clock;
+  Instant deadline;
+};
+
 // The next message, or Got::nothing when the deadline passes first.
 template <class Message>
-Socket::Got wait_for(const Socket& socket, Message& message, File* passed, world::Clock& clock,
-                     Instant deadline) {
+Socket::Got wait_for(const Socket& socket, Message& message, File* passed, const Until& until) {
   while (true) {
     const Socket::Got got = socket.receive(message, passed);
-    if (got != Socket::Got::nothing || clock.now() >= deadline) return got;
+    if (got != Socket::Got::nothing || until.clock.now() >= until.deadline) return got;
     pollfd descriptor{socket.get(), POLLIN, 0};
-    ::poll(&descriptor, 1, poll_timeout(clock, deadline));
+    ::poll(&descriptor, 1, poll_timeout(until.clock, until.deadline));
   }
 }
 
@@ -59,7 +63,7 @@ Result<Greeting> Guest::find_host() {
       return system_error("looking for rank 0");
     if (socket_) {
       Greeting greeting;
-      const Socket::Got got = wait_for(socket_, greeting, nullptr, node_.clock(), join_.deadline);
+      const Socket::Got got = wait_for(socket_, greeting, nullptr, {node_.clock(), join_.deadline});
       if (got == Socket::Got::message && greeting.magic == kMagic) return greeting;
       if (got == Socket::Got::message || got == Socket::Got::garbage)
         return Error(Code::mismatch, "rank 0 speaks another version of this protocol");
@@ -86,7 +90,8 @@ Result<void> Guest::say_hello(const Greeting& greeting) {
 
 Result<Answer> Guest::hear(Answer::Kind expected, File* passed) {
   Answer answer;
-  const Socket::Got got = wait_for(socket_, answer, passed, node_.clock(), join_.deadline + kGrace);
+  const Socket::Got got =
+      wait_for(socket_, answer, passed, {node_.clock(), join_.deadline + kGrace});
   if (got == Socket::Got::nothing) return missing("does not answer");
   if (got == Socket::Got::end)
     return Error(Code::peer_lost, "rank 0 went away while the ranks were meeting")
