@@ -55,8 +55,11 @@ Result<void> SimRank::enter(const world::Entry& entry) {
 bool SimRank::ready(Waiter& waiter) {
   if (waiter.port == Port::drained)
     return std::max(egress_[0], egress_[1]) <= state_.now;  // sent in order: all before has left
-  if (state_.board.known_dead(waiter.peer)) return true;
-  if (waiter.port == Port::arrival) return arrived(waiter) != nullptr;
+  if (waiter.port == Port::arrival) {
+    if (arrived(waiter) != nullptr) return true;
+    return state_.board.gone(waiter.peer) && !expects(waiter);
+  }
+  if (state_.board.gone(waiter.peer)) return true;
   SimRank& peer = rank(waiter.peer);
   if (waiter.port == Port::landing && !knows_entry(peer)) return false;
   return peer.held(link_of(me_, waiter.channel)) < state_.costs.credits;
@@ -117,11 +120,20 @@ void SimRank::wake(ChannelId channel, bool sender) {
   waiter->handle.resume();
 }
 
+void SimRank::give_up(Rank gone) {
+  const Picoseconds time = state_.now + state_.latency();
+  for (Waiter* waiter = mine_; waiter != nullptr; waiter = waiter->next)
+    if (waiter->peer == gone && !scheduled(*waiter) && !expects(*waiter)) mark(*waiter, time);
+  if (me_ != gone) return;
+  while (Waiter* const writer = unlink(&writers_, [](const Waiter&) { return true; }))
+    rank(writer->owner).schedule(*writer, time);
+}
+
 // ---- Fabric: messages
 
 Result<void> SimRank::write(Waiter& waiter, const world::Message& written) {
   SimRank& peer = rank(waiter.peer);
-  if (state_.board.known_dead(peer.me_)) return lost(peer.me_);
+  if (state_.board.gone(peer.me_)) return lost(peer.me_);
   const LinkCost& link_cost = cost(peer);
   const std::uint64_t bytes = written.source.size;
   CHECK(bytes <= UINT32_MAX, "a message of 4 GiB or more");
@@ -177,7 +189,7 @@ void SimRank::first_byte(Rank from, ChannelId channel) {
 Result<SimRank::Message*> SimRank::take(const Waiter& waiter, std::uint64_t size) {
   Message* const message = arrived(waiter);
   if (message == nullptr) {
-    CHECK(state_.board.known_dead(waiter.peer), "took a message before it had arrived");
+    CHECK(state_.board.gone(waiter.peer), "took a message before it had arrived");
     return lost(waiter.peer);
   }
   if (message->bytes != size)
@@ -219,8 +231,9 @@ void SimRank::pop(Waiter& waiter) {
 
 SimRank& SimRank::rank(Rank rank) const { return state_.ranks[rank.value]; }
 
-Error SimRank::lost(Rank peer) {
-  return Error(Code::peer_lost, "the rank crashed").about_peer(peer);
+Error SimRank::lost(Rank peer) const {
+  const char* const how = state_.board.crashed(peer) ? " has crashed" : " has left";
+  return Error(Code::peer_lost, "rank " + std::to_string(peer.value) + how).about_peer(peer);
 }
 
 /// The oldest message of a link that is not taken, if it is in that stage.
@@ -244,6 +257,13 @@ SimRank::Message* SimRank::arrived(const Waiter& waiter) {
   return message;
 }
 
+/// A message of the link is still under way, or has only just reached the port.
+bool SimRank::expects(const Waiter& waiter) const {
+  const std::uint64_t link = link_of(waiter.peer, waiter.channel);
+  return std::any_of(mail_.begin(), mail_.end(),
+                     [&](const Message& m) { return m.link == link && m.stage != Stage::taken; });
+}
+
 /// This rank, as a writer, knows that the peer has entered the op that this rank is in.
 bool SimRank::knows_entry(const SimRank& peer) const {
   const OpSeq mine = state_.board.entered(me_), theirs = state_.board.entered(peer.me_);
@@ -251,22 +271,25 @@ bool SimRank::knows_entry(const SimRank& peer) const {
   return peer.entered_at_ + cost(peer).alpha <= state_.now;
 }
 
-/// Messages of a link whose credit is not back. In passing, room is made once most have theirs.
+/// Messages of a link whose credit is not back. In passing, room is made once most are over.
 std::uint32_t SimRank::held(std::uint64_t link) {
   std::uint32_t count = 0;
   std::size_t over = 0;
   for (const Message& m : mail_) {
-    const bool back = m.stage == Stage::taken && m.time <= state_.now;
-    over += back;
-    count += !back && m.link == link;
+    over += is_over(m);
+    count += m.link == link && (m.stage != Stage::taken || m.time > state_.now);
   }
-  if (2 * over > mail_.size()) forget_taken();
+  if (2 * over > mail_.size()) forget();
   return count;
 }
 
-void SimRank::forget_taken() {
-  std::erase_if(
-      mail_, [this](const Message& m) { return m.stage == Stage::taken && m.time <= state_.now; });
+/// Its credit is back whoever asks: other nodes may be behind this one, within the window.
+bool SimRank::is_over(const Message& message) const {
+  return message.stage == Stage::taken && message.time <= state_.window;
+}
+
+void SimRank::forget() {
+  std::erase_if(mail_, [this](const Message& m) { return is_over(m); });
   found_ = 0;
 }
 
