@@ -21,6 +21,11 @@ constexpr std::size_t kFirstMail = 8;  // messages that a rank has room for from
 /// A waiter is in one list at a time; `link` tells those whose event is in the queue.
 bool scheduled(const Waiter& waiter) { return waiter.link != nullptr; }
 
+Event wake_event(Picoseconds time, const Waiter& waiter) {
+  const Kind kind = waiter.port == Port::arrival ? Kind::receive : Kind::send;
+  return Event(time, kind, {waiter.owner, waiter.channel, Rank{waiter.peer.value & 0xffffff}});
+}
+
 void link_to(Waiter*& list, Waiter& waiter) { waiter.next = std::exchange(list, &waiter); }
 
 template <class Wanted>
@@ -94,7 +99,7 @@ void SimRank::unpark(Waiter& waiter) {
   const auto is_it = [&](const Waiter& w) { return &w == &waiter; };
   unlink(mine ? &mine_ : &rank(waiter.peer).writers_, is_it);
   if (std::exchange(waiter.link, nullptr) == nullptr) return;
-  state_.queue.erase(node_, Event(0, receives ? Kind::receive : Kind::send, {me_, waiter.channel}));
+  state_.queue.erase(node_, wake_event(0, waiter));
 }
 
 void SimRank::schedule(Waiter& waiter, Picoseconds time) {
@@ -104,14 +109,12 @@ void SimRank::schedule(Waiter& waiter, Picoseconds time) {
 
 void SimRank::mark(Waiter& waiter, Picoseconds time) {
   waiter.link = &state_;
-  const Kind kind = waiter.port == Port::arrival ? Kind::receive : Kind::send;
-  state_.queue.push(node_, Event(time, kind, {me_, waiter.channel}));
+  state_.queue.push(node_, wake_event(time, waiter));
 }
 
-void SimRank::wake(ChannelId channel, bool sender) {
-  Waiter* const waiter = unlink(&mine_, [&](const Waiter& w) {
-    return scheduled(w) && w.channel == channel && (w.port != Port::arrival) == sender;
-  });
+void SimRank::wake(const Event& event) {
+  Waiter* const waiter =
+      unlink(&mine_, [&](const Waiter& w) { return scheduled(w) && wake_event(0, w).same(event); });
   CHECK(waiter != nullptr, "an event without its waiter");
   waiter->link = nullptr;
   const bool writes = waiter->port == Port::staged || waiter->port == Port::landing;
@@ -160,12 +163,10 @@ Result<void> SimRank::write(Waiter& waiter, const world::Message& written) {
 /// left. Every other landing appears in the output at once, the rest when the receiver takes it:
 /// both are legal, and the plan's proof says that nobody can tell.
 void SimRank::carry(Message& message, const world::Message& written) const {
-  std::byte* target = output_ + written.lands;
-  if (!message.lands || state_.messages % 2 == 0) {
-    message.payload = std::make_unique_for_overwrite<std::byte[]>(message.bytes);
-    target = message.payload.get();
-  }
-  std::memcpy(target, written.source.data, message.bytes);
+  message.payload = std::make_unique_for_overwrite<std::byte[]>(message.bytes);
+  std::memcpy(message.payload.get(), written.source.data, message.bytes);
+  if (message.lands && output_ != nullptr && state_.messages % 2 == 0)
+    std::memcpy(output_ + written.lands, written.source.data, message.bytes);
 }
 
 void SimRank::first_byte(Rank from, ChannelId channel) {

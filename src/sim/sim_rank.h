@@ -54,7 +54,7 @@ class SimRank final : public world::Fabric, public world::Device, public world::
   /// The oldest message of that link which is still under way takes this rank's incoming port.
   void first_byte(Rank from, ChannelId channel);
   /// What one of this rank's waiters waited for has come.
-  void wake(ChannelId channel, bool sender);
+  void wake(const Event& event);
   /// `gone` is known to be: what waits for it here is ready, once the news has come.
   void give_up(Rank gone);
 
@@ -63,7 +63,7 @@ class SimRank final : public world::Fabric, public world::Device, public world::
   struct Message {           // in the receiver's mail until its credit is back at the sender
     std::uint64_t link = 0;  // as made by link_of
     Picoseconds time = 0;    // of arrival; once taken, when its credit is back
-    std::unique_ptr<std::byte[]> payload{};  // null: elided, empty, or where it belongs already
+    std::unique_ptr<std::byte[]> payload{};  // null: elided or empty
     std::uint32_t bytes = 0;
     Stage stage = Stage::under_way;
     bool lands = false;

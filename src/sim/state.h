@@ -20,7 +20,7 @@ struct Options {
   Costs costs;
   std::uint64_t seed = 1;
   Picoseconds jitter = 0;  ///< each message's latency is up to so much longer
-  /// From a crash until the others know.
+  /// From the moment that a rank is gone until the others know.
   Picoseconds detection = 1'000'000'000;
   /// Does what folds and copies do to real bytes, at once; null: payloads are elided. Borrowed.
   world::Device* bytes = nullptr;

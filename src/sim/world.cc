@@ -35,7 +35,7 @@ void SimWorld::crash_at(Rank rank, Picoseconds time) {
 
 void SimWorld::leave(Rank rank) {
   state_.queue.push(state_.ranks[rank.value].node(),
-                    turn_event(state_.now + state_.latency(), rank, Turn::found_left));
+                    turn_event(state_.now + state_.detection, rank, Turn::found_left));
 }
 
 // Timers have no node. They are served between windows, which are cut short where one is due, so
@@ -72,7 +72,7 @@ void SimWorld::serve(const Event& event, Driver& driver) {
       return rank.first_byte(event.from(), event.channel());
     case Kind::send:
     case Kind::receive:
-      rank.wake(event.channel(), event.kind() == Kind::send);
+      rank.wake(event);
       break;
     case Kind::turn:
       turn(event.rank(), static_cast<Turn>(event.from().value), driver);

@@ -60,7 +60,7 @@ class SimWorld {
   void start_at(Rank rank, Picoseconds time);
   /// The rank stops. Its messages under way arrive; the others learn of it `detection` later.
   void crash_at(Rank rank, Picoseconds time);
-  /// The rank goes in good order, now: its messages arrive, then links to it say so.
+  /// The rank goes in good order, now; links to it say so `detection` later.
   void leave(Rank rank);
   /// Serves what is due next: a timer, or a window of events; false when nothing is left.
   bool step(Driver& driver);
