@@ -31,11 +31,12 @@ class Board {
   const std::optional<world::Failure>& failure() const { return failure_; }
   Picoseconds published() const { return published_; }
 
-  /// The rank does nothing from now on, and nobody knows it yet; then all do.
+  /// The rank does nothing from now on, and nobody knows it yet.
   void crash(Rank rank) { crashed_.push_back(rank); }
-  void know(Rank rank) { known_.push_back(rank); }
+  /// Everybody knows that the rank is gone: it crashed, or it left, which is no failure.
+  void know_gone(Rank rank) { gone_.push_back(rank); }
   bool crashed(Rank rank) const { return contains(crashed_, rank); }
-  bool known_dead(Rank rank) const { return contains(known_, rank); }
+  bool gone(Rank rank) const { return contains(gone_, rank); }
 
  private:
   static bool contains(const std::vector<Rank>& ranks, Rank rank) {
@@ -43,7 +44,7 @@ class Board {
   }
 
   std::vector<OpSeq> entered_;
-  std::vector<Rank> crashed_, known_;
+  std::vector<Rank> crashed_, gone_;
   std::optional<world::Failure> failure_;
   Picoseconds published_ = 0;
   OpSeq counted_;  // the op that missing_ is about; 0: none

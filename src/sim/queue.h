@@ -18,8 +18,8 @@ namespace hocket::sim {
 /// At one instant a node's events are served in this order.
 enum class Kind : std::uint8_t {
   first_byte,  ///< the oldest message under way from `from` on `channel` reaches `rank`'s port
-  send,        ///< what `rank`'s sender on `channel` waits for has come
-  receive,     ///< what `rank`'s receiver on `channel` waits for has come
+  send,        ///< what `rank`'s sender to `from` on `channel` waits for has come
+  receive,     ///< what `rank`'s receiver from `from` on `channel` waits for has come
   turn,        ///< `rank` starts, or hears of a failure, or crashes: `from` says which
 };
 

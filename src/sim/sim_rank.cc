@@ -21,6 +21,11 @@ constexpr std::size_t kFirstMail = 8;  // messages that a rank has room for from
 /// A waiter is in one list at a time; `link` tells those whose event is in the queue.
 bool scheduled(const Waiter& waiter) { return waiter.link != nullptr; }
 
+Event wake_event(Picoseconds time, const Waiter& waiter) {
+  const Kind kind = waiter.port == Port::arrival ? Kind::receive : Kind::send;
+  return Event(time, kind, {waiter.owner, waiter.channel, Rank{waiter.peer.value & 0xffffff}});
+}
+
 void link_to(Waiter*& list, Waiter& waiter) { waiter.next = std::exchange(list, &waiter); }
 
 template <class Wanted>
@@ -55,8 +60,11 @@ Result<void> SimRank::enter(const world::Entry& entry) {
 bool SimRank::ready(Waiter& waiter) {
   if (waiter.port == Port::drained)
     return std::max(egress_[0], egress_[1]) <= state_.now;  // sent in order: all before has left
-  if (state_.board.known_dead(waiter.peer)) return true;
-  if (waiter.port == Port::arrival) return arrived(waiter) != nullptr;
+  if (waiter.port == Port::arrival) {
+    if (arrived(waiter) != nullptr) return true;
+    return state_.board.gone(waiter.peer) && !expects(waiter);
+  }
+  if (state_.board.gone(waiter.peer)) return true;
   SimRank& peer = rank(waiter.peer);
   if (waiter.port == Port::landing && !knows_entry(peer)) return false;
   return peer.held(link_of(me_, waiter.channel)) < state_.costs.credits;
@@ -91,7 +99,7 @@ void SimRank::unpark(Waiter& waiter) {
   const auto is_it = [&](const Waiter& w) { return &w == &waiter; };
   unlink(mine ? &mine_ : &rank(waiter.peer).writers_, is_it);
   if (std::exchange(waiter.link, nullptr) == nullptr) return;
-  state_.queue.erase(node_, Event(0, receives ? Kind::receive : Kind::send, {me_, waiter.channel}));
+  state_.queue.erase(node_, wake_event(0, waiter));
 }
 
 void SimRank::schedule(Waiter& waiter, Picoseconds time) {
@@ -101,14 +109,12 @@ void SimRank::schedule(Waiter& waiter, Picoseconds time) {
 
 void SimRank::mark(Waiter& waiter, Picoseconds time) {
   waiter.link = &state_;
-  const Kind kind = waiter.port == Port::arrival ? Kind::receive : Kind::send;
-  state_.queue.push(node_, Event(time, kind, {me_, waiter.channel}));
+  state_.queue.push(node_, wake_event(time, waiter));
 }
 
-void SimRank::wake(ChannelId channel, bool sender) {
-  Waiter* const waiter = unlink(&mine_, [&](const Waiter& w) {
-    return scheduled(w) && w.channel == channel && (w.port != Port::arrival) == sender;
-  });
+void SimRank::wake(const Event& event) {
+  Waiter* const waiter =
+      unlink(&mine_, [&](const Waiter& w) { return scheduled(w) && wake_event(0, w).same(event); });
   CHECK(waiter != nullptr, "an event without its waiter");
   waiter->link = nullptr;
   const bool writes = waiter->port == Port::staged || waiter->port == Port::landing;
@@ -117,11 +123,20 @@ void SimRank::wake(ChannelId channel, bool sender) {
   waiter->handle.resume();
 }
 
+void SimRank::give_up(Rank gone) {
+  const Picoseconds time = state_.now + state_.latency();
+  for (Waiter* waiter = mine_; waiter != nullptr; waiter = waiter->next)
+    if (waiter->peer == gone && !scheduled(*waiter) && !expects(*waiter)) mark(*waiter, time);
+  if (me_ != gone) return;
+  while (Waiter* const writer = unlink(&writers_, [](const Waiter&) { return true; }))
+    rank(writer->owner).schedule(*writer, time);
+}
+
 // ---- Fabric: messages
 
 Result<void> SimRank::write(Waiter& waiter, const world::Message& written) {
   SimRank& peer = rank(waiter.peer);
-  if (state_.board.known_dead(peer.me_)) return lost(peer.me_);
+  if (state_.board.gone(peer.me_)) return lost(peer.me_);
   const LinkCost& link_cost = cost(peer);
   const std::uint64_t bytes = written.source.size;
   CHECK(bytes <= UINT32_MAX, "a message of 4 GiB or more");
@@ -148,12 +163,10 @@ Result<void> SimRank::write(Waiter& waiter, const world::Message& written) {
 /// left. Every other landing appears in the output at once, the rest when the receiver takes it:
 /// both are legal, and the plan's proof says that nobody can tell.
 void SimRank::carry(Message& message, const world::Message& written) const {
-  std::byte* target = output_ + written.lands;
-  if (!message.lands || state_.messages % 2 == 0) {
-    message.payload = std::make_unique_for_overwrite<std::byte[]>(message.bytes);
-    target = message.payload.get();
-  }
-  std::memcpy(target, written.source.data, message.bytes);
+  message.payload = std::make_unique_for_overwrite<std::byte[]>(message.bytes);
+  std::memcpy(message.payload.get(), written.source.data, message.bytes);
+  if (message.lands && output_ != nullptr && state_.messages % 2 == 0)
+    std::memcpy(output_ + written.lands, written.source.data, message.bytes);
 }
 
 void SimRank::first_byte(Rank from, ChannelId channel) {
@@ -177,7 +190,7 @@ void SimRank::first_byte(Rank from, ChannelId channel) {
 Result<SimRank::Message*> SimRank::take(const Waiter& waiter, std::uint64_t size) {
   Message* const message = arrived(waiter);
   if (message == nullptr) {
-    CHECK(state_.board.known_dead(waiter.peer), "took a message before it had arrived");
+    CHECK(state_.board.gone(waiter.peer), "took a message before it had arrived");
     return lost(waiter.peer);
   }
   if (message->bytes != size)
@@ -219,8 +232,9 @@ void SimRank::pop(Waiter& waiter) {
 
 SimRank& SimRank::rank(Rank rank) const { return state_.ranks[rank.value]; }
 
-Error SimRank::lost(Rank peer) {
-  return Error(Code::peer_lost, "the rank crashed").about_peer(peer);
+Error SimRank::lost(Rank peer) const {
+  const char* const how = state_.board.crashed(peer) ? " has crashed" : " has left";
+  return Error(Code::peer_lost, "rank " + std::to_string(peer.value) + how).about_peer(peer);
 }
 
 /// The oldest message of a link that is not taken, if it is in that stage.
@@ -244,6 +258,13 @@ SimRank::Message* SimRank::arrived(const Waiter& waiter) {
   return message;
 }
 
+/// A message of the link is still under way, or has only just reached the port.
+bool SimRank::expects(const Waiter& waiter) const {
+  const std::uint64_t link = link_of(waiter.peer, waiter.channel);
+  return std::any_of(mail_.begin(), mail_.end(),
+                     [&](const Message& m) { return m.link == link && m.stage != Stage::taken; });
+}
+
 /// This rank, as a writer, knows that the peer has entered the op that this rank is in.
 bool SimRank::knows_entry(const SimRank& peer) const {
   const OpSeq mine = state_.board.entered(me_), theirs = state_.board.entered(peer.me_);
@@ -251,22 +272,25 @@ bool SimRank::knows_entry(const SimRank& peer) const {
   return peer.entered_at_ + cost(peer).alpha <= state_.now;
 }
 
-/// Messages of a link whose credit is not back. In passing, room is made once most have theirs.
+/// Messages of a link whose credit is not back. In passing, room is made once most are over.
 std::uint32_t SimRank::held(std::uint64_t link) {
   std::uint32_t count = 0;
   std::size_t over = 0;
   for (const Message& m : mail_) {
-    const bool back = m.stage == Stage::taken && m.time <= state_.now;
-    over += back;
-    count += !back && m.link == link;
+    over += is_over(m);
+    count += m.link == link && (m.stage != Stage::taken || m.time > state_.now);
   }
-  if (2 * over > mail_.size()) forget_taken();
+  if (2 * over > mail_.size()) forget();
   return count;
 }
 
-void SimRank::forget_taken() {
-  std::erase_if(
-      mail_, [this](const Message& m) { return m.stage == Stage::taken && m.time <= state_.now; });
+/// Its credit is back whoever asks: other nodes may be behind this one, within the window.
+bool SimRank::is_over(const Message& message) const {
+  return message.stage == Stage::taken && message.time <= state_.window;
+}
+
+void SimRank::forget() {
+  std::erase_if(mail_, [this](const Message& m) { return is_over(m); });
   found_ = 0;
 }
 

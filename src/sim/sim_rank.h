@@ -54,14 +54,16 @@ class SimRank final : public world::Fabric, public world::Device, public world::
   /// The oldest message of that link which is still under way takes this rank's incoming port.
   void first_byte(Rank from, ChannelId channel);
   /// What one of this rank's waiters waited for has come.
-  void wake(ChannelId channel, bool sender);
+  void wake(const Event& event);
+  /// `gone` is known to be: what waits for it here is ready, once the news has come.
+  void give_up(Rank gone);
 
  private:
   enum class Stage : std::uint8_t { under_way, arrived, taken };
   struct Message {           // in the receiver's mail until its credit is back at the sender
     std::uint64_t link = 0;  // as made by link_of
     Picoseconds time = 0;    // of arrival; once taken, when its credit is back
-    std::unique_ptr<std::byte[]> payload{};  // null: elided, empty, or where it belongs already
+    std::unique_ptr<std::byte[]> payload{};  // null: elided or empty
     std::uint32_t bytes = 0;
     Stage stage = Stage::under_way;
     bool lands = false;
@@ -77,14 +79,16 @@ class SimRank final : public world::Fabric, public world::Device, public world::
   const LinkCost& cost(const SimRank& peer) const { return state_.costs.of(class_of(peer)); }
   Message* oldest(std::uint64_t link, Stage stage);
   Message* arrived(const world::Waiter& waiter);
+  bool expects(const world::Waiter& waiter) const;
   bool knows_entry(const SimRank& peer) const;
   std::uint32_t held(std::uint64_t link);
-  void forget_taken();
+  bool is_over(const Message& message) const;
+  void forget();
   Picoseconds credit_back(std::uint64_t link) const;
   void park_writer(world::Waiter& waiter);
   void carry(Message& message, const world::Message& written) const;
   Result<Message*> take(const world::Waiter& waiter, std::uint64_t size);
-  static Error lost(Rank peer);
+  Error lost(Rank peer) const;
   bool compute(world::Waiter& waiter, std::uint64_t bytes);
   void spend(Picoseconds time) { cpu_ = cpu() + time; }
   void schedule(world::Waiter& waiter, Picoseconds time);

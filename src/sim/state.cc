@@ -23,6 +23,11 @@ State::State(std::shared_ptr<const Topology> t, const Options& options)
 
 State::~State() = default;
 
+void State::know_gone(Rank rank) {
+  board.know_gone(rank);
+  for (SimRank& other : ranks) other.give_up(rank);
+}
+
 void State::spread_news() {
   for (std::uint32_t rank = 0; rank < topology->world(); ++rank)
     queue.push(ranks[rank].node(), turn_event(news_at(), Rank{rank}, Turn::look));

@@ -20,14 +20,14 @@ struct Options {
   Costs costs;
   std::uint64_t seed = 1;
   Picoseconds jitter = 0;  ///< each message's latency is up to so much longer
-  /// From a crash until the others know.
+  /// From the moment that a rank is gone until the others know.
   Picoseconds detection = 1'000'000'000;
   /// Does what folds and copies do to real bytes, at once; null: payloads are elided. Borrowed.
   world::Device* bytes = nullptr;
 };
 
 /// What a Kind::turn event is about; at one instant in this order.
-enum class Turn : std::uint8_t { crash, found_dead, start, look };
+enum class Turn : std::uint8_t { crash, found_dead, found_left, start, look };
 
 inline Event turn_event(Picoseconds time, Rank rank, Turn what) {
   return Event(time, Kind::turn, {rank, ChannelId{0}, Rank{static_cast<std::uint32_t>(what)}});
@@ -45,7 +45,8 @@ struct State {
   Board board;
   Queue queue;
   std::vector<SimRank> ranks;
-  Picoseconds now = 0;  ///< of the event that is being served
+  Picoseconds now = 0;     ///< of the event that is being served
+  Picoseconds window = 0;  ///< every node has come this far
   std::uint64_t messages = 0;
   std::uint64_t hash = 14695981039346656037u;  ///< FNV-1a over all arrivals, as they come
 
@@ -55,6 +56,8 @@ struct State {
   }
   /// When the published failure is known to all.
   Picoseconds news_at() const { return board.published() + latency(); }
+  /// Nobody waits for the rank any more.
+  void know_gone(Rank rank);
   /// Has every rank look at the failure just published, then.
   void spread_news();
   void note(std::uint64_t value) { hash = (hash ^ value) * 1099511628211u; }

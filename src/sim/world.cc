@@ -33,22 +33,32 @@ void SimWorld::crash_at(Rank rank, Picoseconds time) {
   state_.queue.push(node, turn_event(time + state_.detection, rank, Turn::found_dead));
 }
 
+void SimWorld::leave(Rank rank) {
+  state_.queue.push(state_.ranks[rank.value].node(),
+                    turn_event(state_.now + state_.detection, rank, Turn::found_left));
+}
+
 // Timers have no node. They are served between windows, which are cut short where one is due, so
 // that all that happens before it has happened, and nothing after it.
+bool SimWorld::step(Driver& driver) {
+  const Instant deadline = loop_.next_deadline();
+  const Picoseconds timer =
+      deadline == kNever ? Queue::kEnd : static_cast<Picoseconds>(deadline.ns) * 1'000;
+  const Picoseconds next = state_.queue.next();
+  if (timer == Queue::kEnd && next == Queue::kEnd) return false;
+  if (timer <= std::max(next, served_until_)) {
+    expire(std::max(timer, served_until_));
+    return true;
+  }
+  state_.window = std::max(next, served_until_);
+  served_until_ = std::min(timer, next + state_.queue.window());
+  state_.queue.run(served_until_, [&](const Event& event) { serve(event, driver); });
+  driver.passed(served_until_);
+  return true;
+}
+
 Report SimWorld::run(Driver& driver) {
-  while (true) {
-    const Instant deadline = loop_.next_deadline();
-    const Picoseconds timer =
-        deadline == kNever ? Queue::kEnd : static_cast<Picoseconds>(deadline.ns) * 1'000;
-    const Picoseconds next = state_.queue.next();
-    if (timer == Queue::kEnd && next == Queue::kEnd) break;
-    if (timer <= std::max(next, served_until_)) {
-      expire(std::max(timer, served_until_));
-      continue;
-    }
-    served_until_ = std::min(timer, next + state_.queue.window());
-    state_.queue.run(served_until_, [&](const Event& event) { serve(event, driver); });
-    driver.passed(served_until_);
+  while (step(driver)) {
   }
   return {finish_, state_.messages, events_, state_.hash};
 }
@@ -62,7 +72,7 @@ void SimWorld::serve(const Event& event, Driver& driver) {
       return rank.first_byte(event.from(), event.channel());
     case Kind::send:
     case Kind::receive:
-      rank.wake(event.channel(), event.kind() == Kind::send);
+      rank.wake(event);
       break;
     case Kind::turn:
       turn(event.rank(), static_cast<Turn>(event.from().value), driver);
@@ -86,8 +96,11 @@ void SimWorld::turn(Rank rank, Turn what, Driver& driver) {
     case Turn::crash:
       board.crash(rank);
       return driver.look(rank);
+    case Turn::found_left:
+      if (!board.crashed(rank)) state_.know_gone(rank);
+      return;
     case Turn::found_dead:
-      board.know(rank);
+      state_.know_gone(rank);
       const Rank neighbour{(rank.value + 1) % world};
       if (board.publish({Code::peer_lost, rank, neighbour, board.entered(rank)}, state_.now))
         state_.spread_news();

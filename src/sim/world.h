@@ -60,7 +60,11 @@ class SimWorld {
   void start_at(Rank rank, Picoseconds time);
   /// The rank stops. Its messages under way arrive; the others learn of it `detection` later.
   void crash_at(Rank rank, Picoseconds time);
-  /// Serves events and timers until none is left. May be called again.
+  /// The rank goes in good order, now; links to it say so `detection` later.
+  void leave(Rank rank);
+  /// Serves what is due next: a timer, or a window of events; false when nothing is left.
+  bool step(Driver& driver);
+  /// Steps until nothing is left. May be called again.
   Report run(Driver& driver);
 
  private:

@@ -270,7 +270,7 @@ TEST_F(Deaths, AreKnownAfterTheDetectionDelay) {
   const std::optional<world::Failure> failure = worlds_[2].membership.failure();
   EXPECT_EQ(failure, (world::Failure{Code::peer_lost, Rank{1}, Rank{2}, OpSeq{1}}));
   ASSERT_EQ(errors_.size(), 1u);
-  EXPECT_EQ(errors_[0].text(), "peer 1: peer lost: the rank crashed");
+  EXPECT_EQ(errors_[0].text(), "peer 1: peer lost: rank 1 has crashed");
 
   Waiter at = waiter(3, 1, Port::arrival);  // a link to the dead is ready, and says so
   EXPECT_TRUE(fabric(3).ready(at));
