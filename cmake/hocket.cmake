@@ -165,9 +165,12 @@ function(hocket_test_properties name labels timeout)
 endfunction()
 
 # A Google Benchmark executable build/<preset>/bench/<name>; ctest runs it once, so that it does
-# not rot.
+# not rot. SMOKE is a filter for that run where all of it would take long.
 function(hocket_bench name)
-  hocket_arguments(hocket_bench ${name} "" "SOURCES;DEPENDS;LINK")
+  hocket_arguments(hocket_bench ${name} "SMOKE" "SOURCES;DEPENDS;LINK")
+  if(NOT arg_SMOKE)
+    set(arg_SMOKE .)
+  endif()
   if(HOCKET_TESTS_ONLY OR NOT BUILD_TESTING)
     return()
   endif()
@@ -177,7 +180,8 @@ function(hocket_bench name)
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
   hocket_link(${name} PRIVATE)
   target_link_libraries(${name} PRIVATE benchmark::benchmark benchmark::benchmark_main)
-  add_test(NAME ${name} COMMAND ${name} --benchmark_min_time=0.001)
+  add_test(NAME ${name} COMMAND ${name} --benchmark_min_time=0.001
+      --benchmark_filter=${arg_SMOKE})
   hocket_test_properties(${name} bench 120)
 endfunction()
 

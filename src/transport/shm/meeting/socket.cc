@@ -63,7 +63,10 @@ Socket::Got Socket::receive(Bytes message, File* passed) const {
     packet.msg_control = &control;
     packet.msg_controllen = sizeof control;
   }
-  const ssize_t size = ::recvmsg(get(), &packet, MSG_CMSG_CLOEXEC);
+  ssize_t size = ::recvmsg(get(), &packet, MSG_CMSG_CLOEXEC);
+  // A peer that closes before it has read our last words resets the connection. The kernel says so
+  // once, ahead of what the peer had said before; that is still there to be heard.
+  if (size < 0 && errno == ECONNRESET) size = ::recvmsg(get(), &packet, MSG_CMSG_CLOEXEC);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Got::nothing;
   if (size <= 0) return Got::end;
   const cmsghdr* const header = CMSG_FIRSTHDR(&packet);
