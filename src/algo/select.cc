@@ -96,8 +96,10 @@ Choice cheapest_of(const std::vector<const Algorithm*>& fitting, const Agreed& a
   std::vector<Way> simplest;
   for (const Algorithm* const algorithm : fitting)
     simplest.push_back(priced({algorithm, 1, 1, agreed.slice_bytes}, agreed, request));
-  const auto cheaper = [](const Way& a, const Way& b) { return a.time < b.time; };
-  std::stable_sort(simplest.begin(), simplest.end(), cheaper);
+  const auto cheaper = [](const Way& a, const Way& b) {  // or first in the table
+    return a.time != b.time ? a.time < b.time : a.choice.algorithm < b.choice.algorithm;
+  };
+  std::sort(simplest.begin(), simplest.end(), cheaper);
   simplest.resize(std::min(simplest.size(), kContenders));
   for (Way& way : simplest) way = best_way(*way.choice.algorithm, agreed, request);
   return std::min_element(simplest.begin(), simplest.end(), cheaper)->choice;
@@ -258,11 +260,12 @@ Result<Explanation> explain(const Tuning& tuning, const Request& request, const 
                            : best_way(algorithm, agreed, request).choice;
     candidate.price = price(plan_of(candidate.choice, *agreed.topology, request), agreed.costs);
   }
-  std::stable_sort(told.candidates.begin(), told.candidates.end(),
-                   [](const Candidate& a, const Candidate& b) {
-                     if (a.refusal.empty() != b.refusal.empty()) return a.refusal.empty();
-                     return a.price.time < b.price.time;
-                   });
+  std::sort(told.candidates.begin(), told.candidates.end(),
+            [](const Candidate& a, const Candidate& b) {
+              if (a.refusal.empty() != b.refusal.empty()) return a.refusal.empty();
+              if (a.price.time != b.price.time) return a.price.time < b.price.time;
+              return a.choice.algorithm < b.choice.algorithm;
+            });
   switch (told.choice.reason) {
     case Reason::call:
       told.why = "the call named it";

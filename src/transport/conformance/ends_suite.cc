@@ -99,7 +99,7 @@ class Going final : public Script {
 };
 
 TEST_P(Conformance, GoesInAnyOrder) {
-  for (const std::uint32_t order : {0, 1, 3}) {
+  for (const std::uint32_t order : {0u, 1u, 3u}) {
     Going script(order);
     perform(script, 4);
   }
@@ -124,7 +124,7 @@ class Dying final : public Script {
  private:
   static constexpr Duration kBound = seconds(1);
   Task<void> dies(Player& self) {
-    for (const std::uint32_t peer : {0, 2, 3}) {
+    for (const std::uint32_t peer : {0u, 2u, 3u}) {
       world::Waiter out = self.waiter(Port::staged, peer), in = self.waiter(Port::arrival, peer);
       CO_TRY_VOID(send(self, out, ConstBytes()));
       CO_TRY_VOID(take(self, in, 0, 0));

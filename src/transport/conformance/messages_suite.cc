@@ -80,7 +80,7 @@ class AllSizes final : public Ring {
   Task<void> sends(Player& self, std::uint32_t to) override {
     world::Waiter out = self.waiter(Port::staged, to);
     for (const std::uint64_t size : sizes_to(self.traits().slice_bytes)) {
-      for (const std::uint64_t shift : {0, 1, 16}) {
+      for (const std::uint64_t shift : {0u, 1u, 16u}) {
         Payload payload(size, shift);
         payload.fill(size + shift);
         for (const Port port : {Port::staged, Port::landing}) {
@@ -97,7 +97,7 @@ class AllSizes final : public Ring {
     if (!entered) co_return std::move(entered).error();
     world::Waiter in = self.waiter(Port::arrival, from);
     for (const std::uint64_t size : sizes_to(self.traits().slice_bytes)) {
-      for (const std::uint64_t shift : {0, 1, 16}) {
+      for (const std::uint64_t shift : {0u, 1u, 16u}) {
         CO_TRY_VOID(take(self, in, size, size + shift));
         Payload target(size, 17 - shift);
         CO_TRY_VOID(take_into(self, in, target, size + shift));
