@@ -123,10 +123,17 @@ void Communicator::delivered() {
 
 bool Communicator::poll() {
   if (world_.fabric.poll()) return true;
+  if (!look_for_failure()) return false;
+  end_with_failure();
+  return true;
+}
+
+/// Takes over the failure that somebody published; true if there is one, and it is news.
+bool Communicator::look_for_failure() {
   if (failure_) return false;
   const std::optional<world::Failure> failure = world_.membership.failure();
   if (!failure) return false;
-  fail(error_of(*failure));
+  keep_failure(error_of(*failure));
   return true;
 }
 
@@ -151,6 +158,7 @@ void Communicator::advance(Instant now) {
     if (first_ == nullptr) newest_ = nullptr;
     op.next_ = nullptr;
     running_ = &op;
+    look_for_failure();  // what others sent before they failed must not let this one succeed
     if (failure_) {
       op.fail(failure_->clone());
       op_ended(op);
@@ -250,10 +258,14 @@ void Communicator::record(const Op& op, trace::Kind kind, Instant at, Facts fact
   world_.trace.record(event);
 }
 
-void Communicator::fail(Error error) {
+void Communicator::fail(const Error& error) {
   if (failure_) return;
   keep_failure(error);
-  if (running_ != nullptr) running_->fail(std::move(error));
+  end_with_failure();
+}
+
+void Communicator::end_with_failure() {
+  if (running_ != nullptr) running_->fail(failure_->clone());
   advance(world_.clock.now());
 }
 

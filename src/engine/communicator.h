@@ -90,7 +90,9 @@ class Communicator final : private Mail {
  private:
   void delivered() override;  // abort
   void advance(Instant now);
-  void fail(Error error);
+  void fail(const Error& error);
+  bool look_for_failure();
+  void end_with_failure();
   void keep_failure(const Error& error);
   struct Facts {  // what an event says, by its kind (trace/event.h)
     std::uint64_t a;

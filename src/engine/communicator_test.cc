@@ -429,8 +429,7 @@ TEST_F(CommunicatorTest, TheFirstFailureIsEverybodys) {
   for (std::uint32_t r = 0; r < 3; ++r) ops.push_back(&add_up(r, &values[r]));
   EXPECT_EQ(finish_failed(*ops[1]), "rank 1: op 1: peer 2: peer lost: link is down");
   EXPECT_EQ(finish_failed(*ops[2]),
-            "rank 2: op 1: peer 2: peer lost: reported by rank 1 in collective 1 (caused by peer "
-            "0: system error: out of luck)");
+            "rank 2: op 1: peer 2: peer lost: reported by rank 1 in collective 1");
   EXPECT_EQ(finish_failed(*ops[0]),
             "rank 0: op 1: peer 2: peer lost: reported by rank 1 in collective 1");
   for (std::uint32_t r = 0; r < 3; ++r) {
@@ -442,6 +441,42 @@ TEST_F(CommunicatorTest, TheFirstFailureIsEverybodys) {
         refusal(r, {call<std::int32_t>(Collective::barrier, 0, nullptr, nullptr)});
     EXPECT_NE(refused.find("peer 2: peer lost"), std::string::npos) << refused;
   }
+}
+
+TEST_F(CommunicatorTest, WhoFailsLaterKeepsItsOwnErrorAsTheCause) {
+  make(2, {.algorithm = "direct"});
+  parts(0).fabric.broken = Error(Code::system, "out of luck").about_peer(Rank{1});
+  Op& op = barrier(0);
+  const world::Failure theirs{Code::peer_lost, Rank{1}, Rank{1}, OpSeq{7}};
+  // Published between this op's start and its own failure.
+  class Publisher final : public fake::Membership::Watcher {
+   public:
+    Publisher(fake::Board& board, const world::Failure& failure)
+        : board_(board), failure_(failure) {}
+    void looked() override {
+      if (++looks_ == 1) board_.failure = failure_;
+    }
+
+   private:
+    fake::Board& board_;
+    const world::Failure failure_;
+    int looks_ = 0;
+  } publisher(world_->board, theirs);
+  parts(0).membership.on_look = &publisher;
+  EXPECT_EQ(finish_failed(op),
+            "rank 0: op 1: peer 1: peer lost: reported by rank 1 in collective 7 (caused by peer "
+            "1: system error: out of luck)");
+  parts(0).membership.on_look = nullptr;
+}
+
+TEST_F(CommunicatorTest, AnOpThatStartsAfterTheFailureDoesNotSucceed) {
+  make(2, {.algorithm = "direct"});
+  Op& early = barrier(0);
+  process_.kick();  // its message is there
+  world_->board.failure = world::Failure{Code::timeout, Rank{1}, Rank{0}, OpSeq{1}};
+  EXPECT_EQ(finish_failed(barrier(1)),
+            "rank 1: op 1: peer 1: timeout: reported by rank 0 in collective 1");
+  finish_failed(early);
 }
 
 TEST_F(CommunicatorTest, QueuedOpsEndWithTheFailure) {

@@ -199,7 +199,20 @@ class Membership final : public world::Membership {
     if (!board_.failure) board_.failure = mine;
     return *board_.failure;
   }
-  std::optional<world::Failure> failure() override { return board_.failure; }
+  std::optional<world::Failure> failure() override {
+    const std::optional<world::Failure> known = board_.failure;
+    if (on_look != nullptr) on_look->looked();
+    return known;
+  }
+
+  class Watcher {
+   public:
+    virtual void looked() = 0;  ///< and has got its answer
+
+   protected:
+    ~Watcher() = default;
+  };
+  Watcher* on_look = nullptr;
 
  private:
   Board& board_;

@@ -73,9 +73,13 @@ class Processes {
   int start(Body&& body) {
     const int index = fork_one();
     if (index >= 0) return index;
+    const int before = failures();
     body();
-    leave(::testing::Test::HasFailure() ? 1 : 0);
+    leave(failures() > before ? 1 : 0);
   }
+  /// Failed expectations of this test so far, in this process.
+  static int failures();
+
   pid_t pid(int child) const { return children_[static_cast<std::size_t>(child)].pid; }
   void send(int child, int signal) const;
 
@@ -111,6 +115,15 @@ bool eventually(world::Clock& clock, Duration most, Condition condition) {
 }
 
 inline void pause_a_little() { ::poll(nullptr, 0, 1); }
+
+inline int Processes::failures() {
+  const ::testing::TestResult& result =
+      *::testing::UnitTest::GetInstance()->current_test_info()->result();
+  int failed = 0;
+  for (int i = 0; i < result.total_part_count(); ++i)
+    failed += result.GetTestPartResult(i).failed();
+  return failed;
+}
 
 inline int Processes::fork_one() {
   int ends[2];

@@ -93,6 +93,10 @@ Result<Answer> Guest::hear(Answer::Kind expected, File* passed) {
   const Socket::Got got =
       wait_for(socket_, answer, passed, {node_.clock(), join_.deadline + kGrace});
   if (got == Socket::Got::nothing) return missing("does not answer");
+  if (got == Socket::Got::bare) {
+    errno = EMFILE;
+    return system_error("taking over the segment");
+  }
   if (got == Socket::Got::end)
     return Error(Code::peer_lost, "rank 0 went away while the ranks were meeting")
         .about_peer(Rank{0});

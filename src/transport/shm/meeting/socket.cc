@@ -76,6 +76,7 @@ Socket::Got Socket::receive(Bytes message, File* passed) const {
     std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
     *passed = File(descriptor);
   }
+  if (passed != nullptr && !*passed && (packet.msg_flags & MSG_CTRUNC) != 0) return Got::bare;
   const bool is_whole =
       size == static_cast<ssize_t>(message.size) && (packet.msg_flags & MSG_TRUNC) == 0;
   return is_whole ? Got::message : Got::garbage;

@@ -20,7 +20,8 @@ namespace hocket::transport::shm {
 /// One end of a connection.
 class Socket {
  public:
-  enum class Got : std::uint8_t { message, nothing, garbage, end };
+  /// `bare`: a descriptor was to come along, and this process may not have one more.
+  enum class Got : std::uint8_t { message, nothing, garbage, end, bare };
   Socket() = default;
   explicit Socket(File file) : file_(std::move(file)) {}
 
