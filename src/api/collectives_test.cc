@@ -133,7 +133,7 @@ void run_algorithm(const std::string& name, int rank, hocket_comm* comm, const T
     if (algorithm->fits(topology)) {
       EXPECT_EQ(first_line(comm, c.collective, 1000).substr(0, name.size() + 2), name + ": ");
     }
-    for (const std::uint64_t count : {0, 1, 5, 777, 20'011})
+    for (const std::uint64_t count : {0u, 1u, 5u, 777u, 20'011u})
       for (const bool in_place : {false, true}) {
         c.count = count;
         c.in_place = in_place;

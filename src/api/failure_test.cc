@@ -316,7 +316,7 @@ TEST_F(FailureTest, ARankThatNeverJoinsIsNamedOnEveryRank) {
 }
 
 TEST_F(FailureTest, ARankThatLeavesEarlyIsNamed) {
-  start_comms(4, no_timeout(), [this](int rank, hocket_comm* comm) {
+  start_comms(4, no_timeout(), [](int rank, hocket_comm* comm) {
     EXPECT_OK(barrier(comm));
     if (rank == 1) return;
     EXPECT_FAILS(HOCKET_PEER_LOST, "peer 1: peer lost: ", barrier(comm));

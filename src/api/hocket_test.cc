@@ -198,10 +198,10 @@ TEST(Create, RefusesRanksThatDisagree) {
   for (const auto& [what, change] : kAll) {
     SCOPED_TRACE(what);
     const hocket_id id = new_id();
-    run_ranks({.processes = 3}, [&, change = change](int rank) {
+    run_ranks({.processes = 3}, [&, alter = change](int rank) {
       hocket_options options = patient_options();
       options.init_timeout_ms = 1000;
-      if (rank == 2) change(options);
+      if (rank == 2) alter(options);
       hocket_comm* comm = nullptr;
       const hocket_result result = hocket_comm_create(&comm, 3, &id, rank, &options);
       const std::string text = hocket_last_error();

@@ -317,7 +317,7 @@ TEST_F(CommunicatorTest, ScratchIsKeptAndGrows) {
     made.request.in_place = true;
     finish(submit(0, {made}));
   };
-  for (const std::uint64_t count : {20, 10, 20, 33, 32}) one_shot(count);
+  for (const std::uint64_t count : {20u, 10u, 20u, 33u, 32u}) one_shot(count);
   EXPECT_EQ(parts(0).device.allocated, (std::vector<std::uint64_t>{128, 192}));
   EXPECT_EQ(parts(0).device.freed, 1);
   world_.reset();

@@ -197,7 +197,7 @@ TEST(Segments, CutTheHeapIntoPiecesThatDoNotOverlap) {
   Place place = Place::take(rig.node, Rank{0}, kShape, File(::dup(file.get()))).value();
   Segment& segment = place.segment();
   std::uint64_t end = 0;
-  for (const std::uint64_t size : {1, 64, 100, 4096}) {
+  for (const std::uint64_t size : {1u, 64u, 100u, 4096u}) {
     const std::uint64_t begin = segment.allocate(size).value();
     EXPECT_GE(begin, end);
     EXPECT_EQ(begin % 64, 0u);

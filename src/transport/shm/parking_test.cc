@@ -83,7 +83,7 @@ TEST_F(Parked, AreLookedAtOnceAPoll) {
 TEST_F(Parked, MayUnparkAnybodyWhenResumed) {
   start();
   slots_[1].then = [](Parked& test) {
-    for (const std::uint32_t i : {0, 2})
+    for (const std::uint32_t i : {0u, 2u})
       if (test.slots_[i].waiter.parked) test.parking_.unpark(test.slots_[i].waiter);
   };
   set_ready({1, 3});
