@@ -79,8 +79,9 @@ class MessageEnds : public ::testing::Test {
   }
   void walk(std::uint32_t piece, const Exchange& x, bool sends, std::vector<Message>& messages) {
     const Range& range = sends ? x.out : x.in;
-    const std::uint64_t shift = sends && !x.staged ? landing_shift(plan_, piece, x) : 0;
-    for (Slices s(plan_, piece, range); s.more(); s.next()) {
+    const Piece cut(plan_, piece);
+    const std::uint64_t shift = sends && !x.staged ? landing_shift(cut, x) : 0;
+    for (Slices s(cut, range); s.more(); s.next()) {
       EXPECT_LE(s.offset() + s.size(), bytes_of(range.buffer));
       if (x.fold != Fold::none && !sends) {
         const Buffer operand = static_cast<Buffer>(static_cast<int>(x.fold) - 1);

@@ -44,6 +44,7 @@ inline Circle everyone(const At& at) { return {at.topology.world(), at.me.value}
 struct Sending {
   std::uint32_t to;  ///< a member
   Range blocks;
+  std::uint32_t after = 0;  ///< Exchange::after, within the phase
 };
 struct Receiving {
   std::uint32_t from;  ///< a member
@@ -51,23 +52,23 @@ struct Receiving {
 };
 
 /// An arrival that lands at the same positions where it came from.
-inline Exchange land(const Circle& c, const Sending& out, const Receiving& in,
-                     std::uint32_t after) {
+inline Exchange land(const Circle& c, const Sending& out, const Receiving& in) {
   Exchange x;
   x.to = c.rank(out.to);
   x.from = c.rank(in.from);
   x.out = out.blocks;
   x.in = in.blocks;
   x.lands = out.blocks.first;
-  x.after = after;
+  x.after = out.after;
   return x;
 }
 
 /// The same, but the arrival is added to the same blocks of `operand`.
-inline Exchange fold(Exchange landing, Buffer operand) {
-  landing.staged = true;
-  landing.fold = fold_with(operand);
-  return landing;
+inline Exchange fold(const Circle& c, const Sending& out, const Receiving& in, Buffer operand) {
+  Exchange x = land(c, out, in);
+  x.staged = true;
+  x.fold = fold_with(operand);
+  return x;
 }
 
 /// A local step: `blocks` of `source` are copied to `target`. Nothing where these share memory.
@@ -89,9 +90,9 @@ struct Sums {
 /// Finds the phase that a round belongs to:
 ///
 ///   Phases p{k};
-///   if (p.take(n)) return p.place(one(c, p.k));
-///   p.take(m);
-///   return p.place(two(c, p.k));
+///   Exchange x = p.take(n) ? one(c, p.k) : p.take(m) ? two(c, p.k) : Exchange{};
+///   p.place(x);
+///   return x;
 struct Phases {
   std::uint32_t k;  ///< within the phase
   std::uint32_t start = 0, length = 0;
@@ -103,9 +104,8 @@ struct Phases {
     return k < rounds;
   }
   /// What a phase sends waits for the phases before it, unless it comes from the user's input.
-  Exchange place(Exchange x) const {
+  void place(Exchange& x) const {
     if (x.out.buffer != Buffer::input) x.after += start;
-    return x;
   }
 };
 

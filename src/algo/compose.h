@@ -13,9 +13,11 @@ std::uint32_t reduce_then_gather_rounds(std::uint32_t size) {
 template <class Family>
 Exchange reduce_then_gather(const Circle& c, std::uint32_t k) {
   Phases p{k};
-  if (p.take(Family::reduce_rounds(c.size, Sums{}))) return p.place(Family::reduce(c, p.k, Sums{}));
-  p.take(Family::gather_rounds(c.size));
-  return p.place(Family::gather(c, p.k));
+  Exchange x = p.take(Family::reduce_rounds(c.size, Sums{})) ? Family::reduce(c, p.k, Sums{})
+               : p.take(Family::gather_rounds(c.size))       ? Family::gather(c, p.k)
+                                                             : Exchange{};
+  p.place(x);
+  return x;
 }
 
 /// All_gather: the own block moves to the output, then everyone gathers.
@@ -26,10 +28,12 @@ std::uint32_t copy_then_gather_rounds(std::uint32_t size) {
 template <class Family>
 Exchange copy_then_gather(const Circle& c, std::uint32_t k) {
   Phases p{k};
-  if (p.take(1))
-    return copy(c.rank(c.me), c.blocks(c.me, 1, Buffer::input), Buffer::input, Buffer::output);
-  p.take(Family::gather_rounds(c.size));
-  return p.place(Family::gather(c, p.k, Buffer::input));
+  const Range own = c.blocks(c.me, 1, Buffer::input);
+  Exchange x = p.take(1) ? copy(c.rank(c.me), own, Buffer::input, Buffer::output)
+               : p.take(Family::gather_rounds(c.size)) ? Family::gather(c, p.k, Buffer::input)
+                                                       : Exchange{};
+  p.place(x);
+  return x;
 }
 
 }  // namespace hocket::algo

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algo/table.h"
+#include "base/prefetch.h"
 #include "engine/op_builder.h"
 
 namespace hocket::engine {
@@ -135,6 +136,13 @@ bool Communicator::look_for_failure() {
   if (!failure) return false;
   keep_failure(error_of(*failure));
   return true;
+}
+
+void Communicator::prefetch(std::uint32_t lead) const {
+  if (lead == 3) return hocket::prefetch(this, sizeof *this);
+  if (running_ == nullptr) return;
+  if (lead == 2) return hocket::prefetch(running_, sizeof *running_);
+  running_->prefetch(lead);
 }
 
 void Communicator::enqueue(Op& op) {

@@ -79,6 +79,10 @@ class Communicator final : private Mail {
   /// Looks for arrivals, and for failures when nothing came; true if anything moved.
   bool poll();
 
+  /// Has the caches fetch what the running op works with, for a simulator of many ranks: one
+  /// pointer further with `lead` 3, 2, 1 and 0.
+  void prefetch(std::uint32_t lead) const;
+
   // For Op.
   void enqueue(Op& op);
   void op_ended(Op& op);

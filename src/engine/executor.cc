@@ -8,15 +8,15 @@ namespace {
 
 /// One round of one piece of one work: where a lane stands.
 struct Step {
-  const Work* work = nullptr;
-  std::uint32_t piece = 0;
+  const Work& work;
+  const Piece& piece;
   Exchange exchange;
 };
 
 /// Walks the rounds of a lane: its works, their pieces of this lane, their rounds.
 class Cursor {
  public:
-  explicit Cursor(const Lane& lane) : lane_(lane), work_(lane.works), piece_(lane.number) {
+  explicit Cursor(const Lane& lane) : lane_(lane), work_(lane.works), number_(lane.number) {
     settle();
   }
   bool more() const { return work_ != nullptr; }
@@ -24,37 +24,40 @@ class Cursor {
     if (++round_ < work_->plan.shape.rounds) return;
     base_ += round_;
     round_ = 0;
-    piece_ += work_->plan.channels;
+    number_ += work_->plan.channels;
     settle();
   }
   Step step() const {
     const ChannelId channel{static_cast<std::uint16_t>(lane_.number)};
-    return {work_, piece_, work_->plan.round(lane_.op->me(), channel, round_)};
+    return {*work_, piece_, work_->plan.round(lane_.send.owner, channel, round_)};
   }
   /// What Lane::received is once all rounds of this piece below `after` have arrived.
   std::uint32_t received_before(std::uint32_t after) const { return after ? base_ + after : 0; }
 
  private:
   void settle() {  // on to the first work that has a piece for this lane
-    while (work_ != nullptr && (piece_ >= work_->plan.pieces || work_->plan.shape.rounds == 0 ||
+    while (work_ != nullptr && (number_ >= work_->plan.pieces || work_->plan.shape.rounds == 0 ||
                                 lane_.number >= work_->plan.channels)) {
       work_ = work_->next;
-      piece_ = lane_.number;
+      number_ = lane_.number;
     }
+    if (work_ != nullptr) piece_ = Piece(work_->plan, number_);
   }
   const Lane& lane_;
   const Work* work_;
-  std::uint32_t piece_, round_ = 0, base_ = 0;
+  Piece piece_;
+  std::uint32_t number_, round_ = 0, base_ = 0;
 };
 
 /// co_await: until the waiter's port is ready, or the op has failed.
 struct Ready {
-  Op& op;
+  const Op& op;
+  world::Fabric& fabric;
   world::Waiter& waiter;
-  bool await_ready() { return op.failed() || op.world().fabric.ready(waiter); }
+  bool await_ready() { return op.failed() || fabric.ready(waiter); }
   void await_suspend(std::coroutine_handle<> handle) {
     waiter.handle = handle;
-    op.world().fabric.park(waiter);
+    fabric.park(waiter);
   }
   Result<void> await_resume() { return op.verdict(); }
 };
@@ -81,10 +84,10 @@ Buffer operand(Fold fold) {
 world::Fold fold_of(const Step& step, const Slices& slices, ConstBytes arrived) {
   const Buffer local = operand(step.exchange.fold);
   world::Fold fold;
-  fold.type = step.work->plan.request.type;
-  fold.op = step.work->plan.request.op;
-  fold.target = step.work->target(step.exchange.in.buffer, slices.offset(), slices.size());
-  fold.local = step.work->source(local, slices.offset_in(local), slices.size());
+  fold.type = step.work.plan.request.type;
+  fold.op = step.work.plan.request.op;
+  fold.target = step.work.target(step.exchange.in.buffer, slices.offset(), slices.size());
+  fold.local = step.work.source(local, slices.offset_in(local), slices.size());
   fold.arrived = arrived;
   return fold;
 }
@@ -128,45 +131,55 @@ struct Scaled {
 
 /// co_await: the oldest message is folded or stored, and its credit given back.
 struct Taken {
-  Op& op;
+  const world::World& world;
   Lane& lane;
   const Step& step;
   const Slices& slices;
-  world::Fold fold = {};
-  Result<void> result = {};
+  Result<void> result;
+
+  Taken(const world::World& w, Lane& l, const Step& at, const Slices& slice)
+      : world(w), lane(l), step(at), slices(slice) {}
 
   bool await_ready() {
     if (step.exchange.fold != Fold::none) return false;
     const Buffer buffer = step.exchange.in.buffer;
-    const Bytes target = step.work->target(buffer, slices.offset(), slices.size());
-    result = op.world().fabric.land(lane.receive, target);
+    const Bytes target = step.work.target(buffer, slices.offset(), slices.size());
+    result = world.fabric.land(lane.receive, target);
     return true;
   }
   bool await_suspend(std::coroutine_handle<> handle) {
-    Result<ConstBytes> arrived = op.world().fabric.front(lane.receive, slices.size());
+    Result<ConstBytes> arrived = world.fabric.front(lane.receive, slices.size());
     if (!arrived) {
       result = std::move(arrived).error();
       return false;
     }
-    fold = fold_of(step, slices, *arrived);
     lane.receive.handle = handle;
-    return !op.world().device.fold(lane.receive, fold);
+    return !world.device.fold(lane.receive, fold_of(step, slices, *arrived));
   }
   Result<void> await_resume() {
-    if (result) op.world().fabric.pop(lane.receive);
+    if (result) world.fabric.pop(lane.receive);
     return std::move(result);
   }
 };
 
+Result<void> write(world::Fabric& fabric, Lane& lane, const Step& step, const Slices& slices) {
+  const Exchange& x = step.exchange;
+  world::Message message;
+  message.source = step.work.source(x.out.buffer, slices.offset(), slices.size());
+  if (lane.send.port == world::Port::landing)
+    message.lands = slices.offset() + landing_shift(step.piece, x);
+  return fabric.write(lane.send, message);
+}
+
 /// A step without a peer: `in` = `out`, or operand + `out`.
-Task<void> run_local_step(Op& op, Lane& lane, Step step) {
+Task<void> run_local_step(Op& op, Lane& lane, const Step& step) {
   const Exchange& x = step.exchange;
   world::Device& device = op.world().device;
-  Slices from(step.work->plan, step.piece, x.out);
-  for (Slices to(step.work->plan, step.piece, x.in); to.more(); to.next(), from.next()) {
-    const ConstBytes source = step.work->source(x.out.buffer, from.offset(), from.size());
+  Slices from(step.piece, x.out);
+  for (Slices to(step.piece, x.in); to.more(); to.next(), from.next()) {
+    const ConstBytes source = step.work.source(x.out.buffer, from.offset(), from.size());
     if (x.fold == Fold::none) {
-      const Bytes target = step.work->target(x.in.buffer, to.offset(), to.size());
+      const Bytes target = step.work.target(x.in.buffer, to.offset(), to.size());
       Copied copied{device, lane.receive, target, source};
       co_await copied;
     } else {
@@ -181,21 +194,17 @@ Task<void> run_local_step(Op& op, Lane& lane, Step step) {
 
 Task<void> run_sender(Op& op, Lane& lane) {
   world::Fabric& fabric = op.world().fabric;
-  Ready ready{op, lane.send};
+  Ready ready{op, fabric, lane.send};
   for (Cursor at(lane); at.more(); at.next()) {
     const Step step = at.step();
     const Exchange& x = step.exchange;
-    if (x.to == kNobody || x.to == op.me()) continue;
+    if (x.to == kNobody || x.to == lane.send.owner) continue;
     Received arrivals{lane, at.received_before(x.after)};
     CO_TRY_VOID(arrivals);
-    const bool lands = !x.staged && op.lands();
-    const std::uint64_t shift = lands ? landing_shift(step.work->plan, step.piece, x) : 0;
-    lane.send.aim(x.to, lands ? world::Port::landing : world::Port::staged);
-    for (Slices slices(step.work->plan, step.piece, x.out); slices.more(); slices.next()) {
+    lane.send.aim(x.to, x.staged || !op.lands() ? world::Port::staged : world::Port::landing);
+    for (Slices slices(step.piece, x.out); slices.more(); slices.next()) {
       CO_TRY_VOID(ready);
-      const ConstBytes source = step.work->source(x.out.buffer, slices.offset(), slices.size());
-      const world::Message message{source, slices.offset() + shift};
-      Result<void> written = fabric.write(lane.send, message);
+      Result<void> written = write(fabric, lane, step, slices);
       if (!written) co_return std::move(written).error();
     }
   }
@@ -205,19 +214,20 @@ Task<void> run_sender(Op& op, Lane& lane) {
 }
 
 Task<void> run_receiver(Op& op, Lane& lane) {
-  Ready ready{op, lane.receive};
+  const world::World& world = op.world();
+  Ready ready{op, world.fabric, lane.receive};
   for (Cursor at(lane); at.more(); at.next(), lane.round_received()) {
     const Step step = at.step();
     const Exchange& x = step.exchange;
-    if (x.from == op.me()) {
+    if (x.from == lane.receive.owner) {
       CO_TRY_VOID(run_local_step(op, lane, step));
       continue;
     }
     if (x.from == kNobody) continue;
     lane.receive.aim(x.from, world::Port::arrival);
-    for (Slices slices(step.work->plan, step.piece, x.in); slices.more(); slices.next()) {
+    for (Slices slices(step.piece, x.in); slices.more(); slices.next()) {
       CO_TRY_VOID(ready);
-      Taken taken{op, lane, step, slices};
+      Taken taken(world, lane, step, slices);
       CO_TRY_VOID(taken);
     }
   }

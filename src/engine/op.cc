@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/prefetch.h"
 #include "engine/communicator.h"
 #include "engine/executor.h"
 
@@ -17,11 +18,7 @@ void Lane::round_received() {
 const world::World& Op::world() const { return communicator_.world(); }
 Rank Op::me() const { return communicator_.me(); }
 
-Result<void> Op::verdict() const {
-  if (!failed()) [[likely]]
-    return kOk;
-  return Error(Code::cancelled, "another part of the op failed first");
-}
+Error Op::cancelled() { return Error(Code::cancelled, "another part of the op failed first"); }
 
 void Op::start(Bytes scratch, Instant deadline) {
   std::uint64_t at = 0;
@@ -95,6 +92,18 @@ void Op::fail(Error error) {
     if (lane.sender) std::exchange(lane.sender, nullptr).resume();
   }
   scope_.release();
+}
+
+void Op::prefetch(std::uint32_t lead) const {
+  constexpr std::size_t kFrame = 384;  // of either coroutine of a lane, nearly
+  if (lead == 1) {
+    hocket::prefetch(works_.data(), works_.size() * sizeof(Work));
+    return hocket::prefetch(lanes_.data(), lanes_.size() * sizeof(Lane));
+  }
+  for (const Lane& lane : lanes_) {
+    hocket::prefetch((lane.sender ? lane.sender : lane.send.handle).address(), kFrame);
+    hocket::prefetch(lane.receive.handle.address(), kFrame);
+  }
 }
 
 std::vector<Rank> Op::waiting_for() const {

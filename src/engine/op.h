@@ -56,7 +56,11 @@ class Op final : public Mail, private Scope::Owner, private Timer {
   Rank me() const;
   bool failed() const { return error_.has_value(); }
   /// kOk, or cancelled once the op has failed: what every wait of a lane returns.
-  Result<void> verdict() const;
+  Result<void> verdict() const {
+    if (!failed()) [[likely]]
+      return kOk;
+    return cancelled();
+  }
   /// Messages that are not staged land in the peer's output: the op is one collective.
   bool lands() const { return lands_; }
   /// Its number among the ops that all ranks enter: those with a collective. Sends and receives
@@ -66,6 +70,8 @@ class Op final : public Mail, private Scope::Owner, private Timer {
   void start(Bytes scratch, Instant deadline);
   /// The first error wins; parked lanes wake and end. The op may be done when this returns.
   void fail(Error error);
+  /// For Communicator::prefetch.
+  void prefetch(std::uint32_t lead) const;
   /// The peers that lanes are parked for, each once.
   std::vector<Rank> waiting_for() const;
 
@@ -78,6 +84,7 @@ class Op final : public Mail, private Scope::Owner, private Timer {
   void expired() override;
   void child_failed(Error error) override;
   void children_ended() override;
+  static Error cancelled();
   Result<void> join_others();
   void enter(Phase phase);
   void run_lanes();

@@ -97,21 +97,6 @@ struct Plan {
   Exchange round(Rank me, ChannelId channel, std::uint32_t k) const {
     return algorithm->round({*topology, request, me, channel}, k);
   }
-  struct Stretch {  ///< bytes of the block space: [begin, end)
-    std::uint64_t begin = 0, end = 0;
-  };
-  /// Blocks first..last of a piece. They lie side by side, unless they are the user's (one per
-  /// rank) and cut in pieces: then only first == last makes sense.
-  Stretch stretch(std::uint32_t piece, std::uint32_t first, std::uint32_t last) const;
-  std::uint64_t begin(std::uint32_t piece, std::uint32_t block) const {
-    return stretch(piece, block, block).begin;
-  }
-  std::uint64_t end(std::uint32_t piece, std::uint32_t block) const {
-    return stretch(piece, block, block).end;
-  }
-  /// What to subtract from an offset in `block` to find it in `buffer`: a buffer that holds one
-  /// rank's block only (all_gather's input, reduce_scatter's output) begins with that block.
-  std::uint64_t origin(Buffer buffer, std::uint32_t block) const;
   std::uint64_t total_bytes() const { return request.total_bytes(topology->world()); }
 };
 

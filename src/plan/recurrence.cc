@@ -20,6 +20,8 @@ bool averages(const Plan& plan) {
 
 Recurrence::Recurrence(const Plan& plan, const Costs& costs, const Followed& followed)
     : plan_(plan), costs_(costs), followed_(followed), servers_(followed.period) {
+  pieces_.reserve(plan.pieces);
+  for (std::uint32_t piece = 0; piece < plan.pieces; ++piece) pieces_.emplace_back(plan, piece);
   lanes_.reserve(std::size_t{followed.period} * plan.channels);
   for (std::uint32_t rank = 0; rank < followed.period; ++rank)
     for (std::uint32_t channel = 0; channel < plan.channels; ++channel) {
@@ -56,7 +58,7 @@ bool Recurrence::complete() const {
 }
 
 Recurrence::Cursor Recurrence::cursor(std::uint32_t channel) const {
-  return {.exchange = {}, .slices = Slices(plan_, 0, Range{}), .piece = channel};
+  return {.exchange = {}, .slices = Slices(pieces_[0], Range{}), .piece = channel};
 }
 
 void Recurrence::next(Lane& lane, Cursor& at) const {
@@ -74,11 +76,11 @@ void Recurrence::settle(const Lane& lane, Cursor& at, bool out) const {
   at.exchange = plan_.round(Rank{lane.rank}, channel, static_cast<std::uint32_t>(round));
   const Range& range = out ? at.exchange.out : at.exchange.in;
   if (!followed_.smooth) {
-    at.slices = Slices(plan_, at.piece, range);
+    at.slices = Slices(pieces_[at.piece], range);
     return;
   }
-  const Plan::Stretch block = plan_.stretch(at.piece, 0, 0);
-  at.left = range.count * (block.end - block.begin);
+  const Piece& piece = pieces_[at.piece];
+  at.left = range.count * (piece.end(0) - piece.begin(0));
   at.signal = range.count == 0;
 }
 

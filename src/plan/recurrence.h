@@ -141,6 +141,7 @@ class Recurrence {
   const Plan& plan_;
   const Costs& costs_;
   const Followed followed_;
+  std::vector<Piece> pieces_;
   std::vector<Lane> lanes_;  // [rank * channels + channel]
   std::vector<Server> servers_;
   std::vector<Message> messages_;

@@ -2,31 +2,29 @@
 // Walks the bytes of a range of blocks, slice by slice: the messages that one exchange becomes.
 //
 // A stretch is a run of blocks that lie side by side; it ends where the cycle wraps around and,
-// where the user's blocks are cut in pieces, after every block. Stretches are cut into slices of
-// `Plan::slice_bytes`, rounded down to whole elements. Nothing but plan, piece and positions
+// where blocks lie apart (piece.h), after every block. Stretches are cut into slices of
+// `Plan::slice_bytes`, rounded down to whole elements. Nothing but the piece and positions
 // decides where the cuts are. Both ends of a message therefore see the same sizes, as they name the
 // same positions; only a message of a single block may have another position at the other end, and
 // then the two blocks are equally long (the prover checks both). Blocks that rounding left empty
 // are skipped, by both ends; a range of no blocks is a signal: one slice of no bytes.
 //
-//   for (Slices s(plan, piece, exchange.out); s.more(); s.next()) use(s.offset(), s.size());
+//   for (Slices s(piece, exchange.out); s.more(); s.next()) use(s.offset(), s.size());
 //
-// Threads, ownership: a value, borrows the plan. It lives in coroutine frames: keep it small.
-// Cost: a slice is an addition; a stretch two integer divisions; see slices_bench.cc.
+// Threads, ownership: a value, borrows the piece. It lives in coroutine frames: keep it small.
+// Cost: a slice is an addition, a stretch some ten; see slices_bench.cc.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 
-#include "plan/plan.h"
+#include "plan/piece.h"
 
 namespace hocket {
 
 class Slices {
  public:
-  Slices(const Plan& plan, std::uint32_t piece, const Range& range)
-      : plan_(&plan), range_(range), piece_(piece) {
-    const std::uint32_t grain = size_of(plan.request.type);
-    slice_bytes_ = std::max(plan.slice_bytes & ~(grain - 1), grain);
+  Slices(const Piece& piece, const Range& range) : piece_(&piece), range_(range) {
+    slice_bytes_ = std::max(piece.plan().slice_bytes & ~(piece.grain() - 1), piece.grain());
     if (range_.count > 0) seek();
   }
 
@@ -48,9 +46,9 @@ class Slices {
  private:
   void seek();
 
-  const Plan* plan_;
+  const Piece* piece_;
   Range range_;
-  std::uint32_t piece_, slice_bytes_;
+  std::uint32_t slice_bytes_;
   std::uint32_t block_ = 0;         // the first one beyond this stretch; 1: the signal is over
   std::uint64_t at_ = 0, end_ = 0;  // what is left of the stretch, in the range's buffer
 };
@@ -59,6 +57,6 @@ static_assert(sizeof(Slices) <= 64);
 
 /// What to add, modulo 2^64, to the offset of a slice of `exchange.out` to find where it lands in
 /// the output of `exchange.to`.
-std::uint64_t landing_shift(const Plan& plan, std::uint32_t piece, const Exchange& exchange);
+std::uint64_t landing_shift(const Piece& piece, const Exchange& exchange);
 
 }  // namespace hocket

@@ -15,8 +15,9 @@ namespace {
 using Walk = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // offset, size
 
 Walk walk(const Plan& plan, std::uint32_t piece, const Range& range) {
+  const Piece cut(plan, piece);
   Walk slices;
-  for (Slices s(plan, piece, range); s.more(); s.next()) slices.emplace_back(s.offset(), s.size());
+  for (Slices s(cut, range); s.more(); s.next()) slices.emplace_back(s.offset(), s.size());
   return slices;
 }
 
@@ -101,13 +102,14 @@ TEST(Slices, ABufferOfOneBlockBeginsWithIt) {
 TEST(Slices, NamesTheSameBytesInAnotherBuffer) {
   Plan plan = plan_of(Collective::reduce_scatter, 10, 4);
   plan.slice_bytes = 6;
-  Slices s(plan, 0, {3, 1, 0, 4, Buffer::output});
+  const Piece whole(plan, 0);
+  Slices s(whole, {3, 1, 0, 4, Buffer::output});
   s.next();
   EXPECT_EQ(s.offset(), 6u);
   EXPECT_EQ(s.offset_in(Buffer::output), 6u);
   EXPECT_EQ(s.offset_in(Buffer::input), 36u);
   EXPECT_EQ(s.offset_in(Buffer::scratch), 36u);
-  EXPECT_EQ(Slices(plan, 0, {}).offset_in(Buffer::input), 0u);
+  EXPECT_EQ(Slices(whole, {}).offset_in(Buffer::input), 0u);
 }
 
 TEST(LandingShift, FindsThePeersBytes) {
@@ -116,14 +118,16 @@ TEST(LandingShift, FindsThePeersBytes) {
   x.lands = 1;
   Plan alltoall = plan_of(Collective::alltoall, 10, 4);
   alltoall.pieces = 3;
-  EXPECT_EQ(Slices(alltoall, 2, x.out).offset() + landing_shift(alltoall, 2, x), 17u);
+  const Piece last(alltoall, 2);
+  EXPECT_EQ(Slices(last, x.out).offset() + landing_shift(last, x), 17u);
   x.lands = 2;
   const Plan gather = plan_of(Collective::all_gather, 10, 4);
-  EXPECT_EQ(Slices(gather, 0, x.out).offset() + landing_shift(gather, 0, x), 20u);
+  const Piece gathered(gather, 0);
+  EXPECT_EQ(Slices(gathered, x.out).offset() + landing_shift(gathered, x), 20u);
   const Plan reduce = plan_of(Collective::all_reduce, 10, 4);
-  EXPECT_EQ(landing_shift(reduce, 0, x), 0u);
+  EXPECT_EQ(landing_shift(Piece(reduce, 0), x), 0u);
   x.out = {};
-  EXPECT_EQ(landing_shift(gather, 0, x), 0u);
+  EXPECT_EQ(landing_shift(gathered, x), 0u);
 }
 
 // Every byte of the block space belongs to one piece and block, and a range of any positions has
@@ -145,10 +149,10 @@ TEST(Slices, AreTheBytesOfTheirBlocks) {
     range.buffer = Buffer::scratch;
     const auto piece = static_cast<std::uint32_t>(random.below(plan.pieces));
 
+    const Piece cut(plan, piece);
     std::vector<std::uint64_t> expected, seen;
     for (std::uint32_t b = 0; b < range.count; ++b)
-      for (std::uint64_t at = plan.begin(piece, range.block(b));
-           at < plan.end(piece, range.block(b)); ++at)
+      for (std::uint64_t at = cut.begin(range.block(b)); at < cut.end(range.block(b)); ++at)
         expected.push_back(at);
     for (const auto& [offset, size] : walk(plan, piece, range)) {
       EXPECT_GT(size, 0u);
@@ -160,16 +164,18 @@ TEST(Slices, AreTheBytesOfTheirBlocks) {
   }
 }
 
-TEST(Plan, PiecesAndBlocksTileTheBlockSpace) {
+TEST(Piece, PiecesAndBlocksTileTheBlockSpace) {
   for (const Collective collective : {Collective::all_reduce, Collective::alltoall})
     for (std::uint64_t count = 0; count < 30; ++count)
       for (std::uint32_t pieces = 1; pieces < 5; ++pieces) {
         Plan plan = plan_of(collective, count, 7, DataType::int32);
         plan.pieces = pieces;
         std::vector<int> bytes(plan.request.total_bytes(7), 0);
-        for (std::uint32_t p = 0; p < pieces; ++p)
+        for (std::uint32_t p = 0; p < pieces; ++p) {
+          const Piece piece(plan, p);
           for (std::uint32_t b = 0; b < 7; ++b)
-            for (std::uint64_t at = plan.begin(p, b); at < plan.end(p, b); ++at) ++bytes[at];
+            for (std::uint64_t at = piece.begin(b); at < piece.end(b); ++at) ++bytes[at];
+        }
         EXPECT_EQ(bytes, std::vector<int>(bytes.size(), 1));
       }
 }

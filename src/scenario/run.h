@@ -64,6 +64,7 @@ class Run final : private sim::Driver, private engine::Communicator::Listener {
  private:
   void start(Rank rank) override;
   void look(Rank rank) override { ranks_[rank.value].poll(); }
+  void approach(Rank rank, std::uint32_t lead) override { ranks_[rank.value].prefetch(lead); }
   void passed(Picoseconds time) override {
     if (options_.progress != nullptr) options_.progress->passed(time);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Back of the envelope: a message is 2.4 events of some 2,800 instructions in all, half of them the
-// engine's: about 0.35 us where state is in cache, hence 3 M messages a second at 1,024 ranks; half
-// of that at 131,072, where each rank's 4 KB come from memory. `rate` is messages a second.
+// Back of the envelope: a message is 2.3 events of some 2,300 instructions in all, half of them the
+// engine's: about 0.3 us where state is in cache, hence 3 M messages a second at 1,024 ranks; half
+// of that at 131,072, where each rank's 3 KB come from memory. `rate` is messages a second.
 #include <benchmark/benchmark.h>
 
 #include "scenario/run.h"

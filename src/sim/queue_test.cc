@@ -77,6 +77,24 @@ TEST(Queue, FindsWhatIsFarAway) {
   EXPECT_EQ(times, (std::vector<Picoseconds>{7, 40'000'000, 5'000'000'000'000}));
 }
 
+TEST(Queue, AnnouncesNodesBeforeTheirTurn) {
+  constexpr std::uint32_t kNodes = 12;
+  Queue queue(kNodes, 100);
+  for (std::uint32_t node = 0; node < kNodes; ++node) queue.push(node, at(10, node));
+  std::vector<std::vector<std::uint32_t>> leads(kNodes);
+  std::uint32_t served = 0;
+  queue.run(
+      100, [&](const Event&) { ++served; },
+      [&](std::uint32_t node, std::uint32_t lead) {
+        EXPECT_EQ(node, served + 2 * lead + 2);
+        leads[node].push_back(lead);
+      });
+  EXPECT_EQ(served, kNodes);
+  EXPECT_EQ(leads[0], (std::vector<std::uint32_t>{}));  // nothing came before it
+  EXPECT_EQ(leads[4], (std::vector<std::uint32_t>{1, 0}));
+  EXPECT_EQ(leads[11], (std::vector<std::uint32_t>{3, 2, 1, 0}));
+}
+
 TEST(Queue, ErasesWheneverItIsDue) {
   Queue queue(1, 100);
   queue.push(0, at(10, 1));

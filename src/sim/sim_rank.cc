@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/prefetch.h"
 
 namespace hocket::sim {
 namespace {
@@ -16,7 +17,7 @@ using world::Waiter;
 
 constexpr std::uint32_t number_of(LinkClass link) { return static_cast<std::uint32_t>(link); }
 
-constexpr std::size_t kFirstMail = 8;  // messages that a rank has room for from the first on
+constexpr std::size_t kFirstMail = 8;  // messages, and credits, for which there is room at first
 
 /// A waiter is in one list at a time; `link` tells those whose event is in the queue.
 bool scheduled(const Waiter& waiter) { return waiter.link != nullptr; }
@@ -49,7 +50,7 @@ Result<void> SimRank::enter(const world::Entry& entry) {
     if (writer.port == Port::landing && state_.board.entered(writer.owner) <= entry.op) {
       *at = writer.next;
       SimRank& owner = rank(writer.owner);
-      owner.schedule(writer, entered_at_ + cost(owner).alpha);
+      owner.schedule(writer, entered_at_ + cost(writer.owner).alpha);
     } else {
       at = &writer.next;
     }
@@ -86,7 +87,7 @@ void SimRank::park_writer(Waiter& waiter) {
   if (waiter.port == Port::landing && !knows_entry(peer)) {
     if (state_.board.entered(peer.me_) < state_.board.entered(me_))
       return link_to(peer.writers_, waiter);
-    return schedule(waiter, peer.entered_at_ + cost(peer).alpha);
+    return schedule(waiter, peer.entered_at_ + cost(peer.me_).alpha);
   }
   const Picoseconds back = peer.credit_back(link_of(me_, waiter.channel));
   back > 0 ? schedule(waiter, back) : link_to(peer.writers_, waiter);
@@ -99,7 +100,7 @@ void SimRank::unpark(Waiter& waiter) {
   const auto is_it = [&](const Waiter& w) { return &w == &waiter; };
   unlink(mine ? &mine_ : &rank(waiter.peer).writers_, is_it);
   if (std::exchange(waiter.link, nullptr) == nullptr) return;
-  state_.queue.erase(node_, wake_event(0, waiter));
+  state_.queue.erase(state_.nodes.of[me_.value], wake_event(0, waiter));
 }
 
 void SimRank::schedule(Waiter& waiter, Picoseconds time) {
@@ -109,7 +110,7 @@ void SimRank::schedule(Waiter& waiter, Picoseconds time) {
 
 void SimRank::mark(Waiter& waiter, Picoseconds time) {
   waiter.link = &state_;
-  state_.queue.push(node_, wake_event(time, waiter));
+  state_.queue.push(state_.nodes.of[me_.value], wake_event(time, waiter));
 }
 
 void SimRank::wake(const Event& event) {
@@ -121,6 +122,11 @@ void SimRank::wake(const Event& event) {
   if (writes && !ready(*waiter)) return park_writer(*waiter);  // had two things to wait for
   waiter->parked = false;
   waiter->handle.resume();
+}
+
+void SimRank::prefetch_lists() const {
+  prefetch(mail_.data(), mail_.size() * sizeof(Message));
+  prefetch(credits_.data(), credits_.size() * sizeof(Credit));
 }
 
 void SimRank::give_up(Rank gone) {
@@ -135,9 +141,9 @@ void SimRank::give_up(Rank gone) {
 // ---- Fabric: messages
 
 Result<void> SimRank::write(Waiter& waiter, const world::Message& written) {
+  if (state_.board.gone(waiter.peer)) return lost(waiter.peer);
   SimRank& peer = rank(waiter.peer);
-  if (state_.board.gone(peer.me_)) return lost(peer.me_);
-  const LinkCost& link_cost = cost(peer);
+  const LinkCost& link_cost = cost(waiter.peer);
   const std::uint64_t bytes = written.source.size;
   CHECK(bytes <= UINT32_MAX, "a message of 4 GiB or more");
   if (peer.mail_.capacity() == 0) peer.mail_.reserve(kFirstMail);
@@ -149,13 +155,13 @@ Result<void> SimRank::write(Waiter& waiter, const world::Message& written) {
   ++state_.messages;
 
   spend(state_.costs.message);
-  Picoseconds& port = egress_[number_of(class_of(peer))];
+  Picoseconds& port = egress_[number_of(class_of(waiter.peer))];
   const Picoseconds leaves = std::max(cpu_, port);
   port = leaves + link_cost.time(bytes);
   const Picoseconds late = state_.jitter > 0 ? state_.random.below(state_.jitter + 1) : 0;
   const Picoseconds first_byte = leaves + link_cost.alpha + late;
-  state_.queue.push(peer.node_,
-                    Event(first_byte, Kind::first_byte, {peer.me_, waiter.channel, me_}));
+  state_.queue.push(state_.nodes.of[waiter.peer.value],
+                    Event(first_byte, Kind::first_byte, {waiter.peer, waiter.channel, me_}));
   return kOk;
 }
 
@@ -163,8 +169,7 @@ Result<void> SimRank::write(Waiter& waiter, const world::Message& written) {
 /// left. Every other landing appears in the output at once, the rest when the receiver takes it:
 /// both are legal, and the plan's proof says that nobody can tell.
 void SimRank::carry(Message& message, const world::Message& written) const {
-  message.payload = std::make_unique_for_overwrite<std::byte[]>(message.bytes);
-  std::memcpy(message.payload.get(), written.source.data, message.bytes);
+  message.parcel = state_.parcels.keep(written.source);
   if (message.lands && output_ != nullptr && state_.messages % 2 == 0)
     std::memcpy(output_ + written.lands, written.source.data, message.bytes);
 }
@@ -172,9 +177,8 @@ void SimRank::carry(Message& message, const world::Message& written) const {
 void SimRank::first_byte(Rank from, ChannelId channel) {
   Message* const message = oldest(link_of(from, channel), Stage::under_way);
   CHECK(message != nullptr, "a first byte without its message");
-  const SimRank& peer = rank(from);
-  Picoseconds& port = ingress_[number_of(class_of(peer))];
-  port = std::max(port, state_.now) + cost(peer).time(message->bytes);
+  Picoseconds& port = ingress_[number_of(class_of(from))];
+  port = std::max(port, state_.now) + cost(from).time(message->bytes);
   message->time = port;
   message->stage = Stage::arrived;
   state_.note(port * 31 + (std::uint64_t{from.value} << 20) + me_.value);
@@ -204,14 +208,14 @@ Result<SimRank::Message*> SimRank::take(const Waiter& waiter, std::uint64_t size
 
 Result<ConstBytes> SimRank::front(Waiter& waiter, std::uint64_t size) {
   TRY(const Message* const message, take(waiter, size));
-  return ConstBytes{message->payload.get(), size};
+  return ConstBytes{state_.parcels.data(message->parcel), size};
 }
 
 Result<void> SimRank::land(Waiter& waiter, Bytes target) {
   TRY(const Message* const message, take(waiter, target.size));
   if (!message->lands) spend(state_.costs.fold(target.size));
-  if (message->payload != nullptr && target.data != nullptr)
-    std::memcpy(target.data, message->payload.get(), target.size);
+  if (message->parcel != Parcels::kNone && target.data != nullptr)
+    std::memcpy(target.data, state_.parcels.data(message->parcel), target.size);
   return kOk;
 }
 
@@ -219,13 +223,15 @@ void SimRank::pop(Waiter& waiter) {
   Message* const message = arrived(waiter);
   CHECK(message != nullptr, "popped a message that has not arrived");
   const Rank from = waiter.peer;
-  SimRank& peer = rank(from);
-  message->stage = Stage::taken;
-  message->time = cpu() + cost(peer).alpha;
-  message->payload.reset();
+  const Credit credit{message->link, cpu() + cost(from).alpha};
+  state_.parcels.drop(message->parcel);
+  mail_.erase(mail_.begin() + (message - mail_.data()));
+  found_ = 0;  // surely the oldest of its link; others have moved
+  if (credits_.capacity() == 0) credits_.reserve(kFirstMail);
+  credits_.push_back(credit);
   Waiter* const writer = unlink(
       &writers_, [&](const Waiter& w) { return w.owner == from && w.channel == waiter.channel; });
-  if (writer != nullptr) peer.schedule(*writer, message->time);
+  if (writer != nullptr) rank(from).schedule(*writer, credit.time);
 }
 
 // ---- mail
@@ -237,23 +243,22 @@ Error SimRank::lost(Rank peer) const {
   return Error(Code::peer_lost, "rank " + std::to_string(peer.value) + how).about_peer(peer);
 }
 
-/// The oldest message of a link that is not taken, if it is in that stage.
+/// The oldest message of a link, of those in that stage.
 SimRank::Message* SimRank::oldest(std::uint64_t link, Stage stage) {
-  for (Message& m : mail_) {
-    if (m.link != link || m.stage > stage) continue;
-    return m.stage == stage ? &m : nullptr;
-  }
+  for (Message& m : mail_)
+    if (m.link == link && m.stage <= stage) return m.stage == stage ? &m : nullptr;
   return nullptr;
 }
 
 /// The message that the receiver may take now. It is asked for three times: ready, take, pop.
 SimRank::Message* SimRank::arrived(const Waiter& waiter) {
   const std::uint64_t link = link_of(waiter.peer, waiter.channel);
-  if (found_ < mail_.size() && mail_[found_].link == link &&
-      mail_[found_].stage == Stage::arrived && mail_[found_].time <= state_.now)
-    return &mail_[found_];
+  const auto is_it = [&](const Message& m) {
+    return m.link == link && m.stage == Stage::arrived && m.time <= state_.now;
+  };
+  if (found_ < mail_.size() && is_it(mail_[found_])) return &mail_[found_];
   Message* const message = oldest(link, Stage::arrived);
-  if (message == nullptr || message->time > state_.now) return nullptr;
+  if (message == nullptr || !is_it(*message)) return nullptr;
   found_ = static_cast<std::uint32_t>(message - mail_.data());
   return message;
 }
@@ -261,46 +266,35 @@ SimRank::Message* SimRank::arrived(const Waiter& waiter) {
 /// A message of the link is still under way, or has only just reached the port.
 bool SimRank::expects(const Waiter& waiter) const {
   const std::uint64_t link = link_of(waiter.peer, waiter.channel);
-  return std::any_of(mail_.begin(), mail_.end(),
-                     [&](const Message& m) { return m.link == link && m.stage != Stage::taken; });
+  return std::any_of(mail_.begin(), mail_.end(), [&](const Message& m) { return m.link == link; });
 }
 
 /// This rank, as a writer, knows that the peer has entered the op that this rank is in.
 bool SimRank::knows_entry(const SimRank& peer) const {
   const OpSeq mine = state_.board.entered(me_), theirs = state_.board.entered(peer.me_);
   if (theirs != mine) return theirs > mine;
-  return peer.entered_at_ + cost(peer).alpha <= state_.now;
+  return peer.entered_at_ + cost(peer.me_).alpha <= state_.now;
 }
 
-/// Messages of a link whose credit is not back. In passing, room is made once most are over.
+/// Messages of a link whose credit is not back. In passing, room is made once most credits are.
 std::uint32_t SimRank::held(std::uint64_t link) {
   std::uint32_t count = 0;
+  for (const Message& m : mail_) count += m.link == link;
+  // Back whoever asks: other nodes may be behind this one, within the window.
+  const auto is_over = [this](const Credit& c) { return c.time <= state_.window; };
   std::size_t over = 0;
-  for (const Message& m : mail_) {
-    over += is_over(m);
-    count += m.link == link && (m.stage != Stage::taken || m.time > state_.now);
+  for (const Credit& c : credits_) {
+    over += is_over(c);
+    count += c.link == link && c.time > state_.now;
   }
-  if (2 * over > mail_.size()) forget();
+  if (2 * over > credits_.size()) std::erase_if(credits_, is_over);
   return count;
-}
-
-/// Its credit is back whoever asks: other nodes may be behind this one, within the window.
-bool SimRank::is_over(const Message& message) const {
-  return message.stage == Stage::taken && message.time <= state_.window;
-}
-
-void SimRank::forget() {
-  std::erase_if(mail_, [this](const Message& m) { return is_over(m); });
-  found_ = 0;
 }
 
 /// When the next credit of a link comes back; 0: not known yet.
 Picoseconds SimRank::credit_back(std::uint64_t link) const {
-  for (const Message& m : mail_) {
-    if (m.link != link) continue;
-    if (m.stage != Stage::taken) return 0;
-    if (m.time > state_.now) return m.time;
-  }
+  for (const Credit& c : credits_)
+    if (c.link == link && c.time > state_.now) return c.time;
   return 0;
 }
 

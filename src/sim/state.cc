@@ -7,8 +7,21 @@
 
 namespace hocket::sim {
 
+Nodes::Nodes(const Topology& topology) {
+  of.reserve(topology.world());
+  first.reserve(topology.nodes() + 1);
+  for (const NodeRun& run : topology.runs())
+    for (std::uint32_t node = 0; node < run.nodes; ++node) {
+      const auto number = static_cast<std::uint32_t>(first.size());
+      first.push_back(static_cast<std::uint32_t>(of.size()));
+      of.insert(of.end(), run.ranks, number);
+    }
+  first.push_back(topology.world());
+}
+
 State::State(std::shared_ptr<const Topology> t, const Options& options)
     : topology(std::move(t)),
+      nodes(*topology),
       costs(options.costs),
       jitter(options.jitter),
       detection(options.detection),
@@ -18,7 +31,7 @@ State::State(std::shared_ptr<const Topology> t, const Options& options)
       queue(topology->nodes(), latency()) {
   ranks.reserve(topology->world());
   for (std::uint32_t rank = 0; rank < topology->world(); ++rank)
-    ranks.emplace_back(*this, Rank{rank}, topology->seat(Rank{rank}).node.value);
+    ranks.emplace_back(*this, Rank{rank});
 }
 
 State::~State() = default;
@@ -30,7 +43,7 @@ void State::know_gone(Rank rank) {
 
 void State::spread_news() {
   for (std::uint32_t rank = 0; rank < topology->world(); ++rank)
-    queue.push(ranks[rank].node(), turn_event(news_at(), Rank{rank}, Turn::look));
+    queue.push(nodes.of[rank], turn_event(news_at(), Rank{rank}, Turn::look));
 }
 
 }  // namespace hocket::sim

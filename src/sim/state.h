@@ -8,6 +8,7 @@
 
 #include "base/prng.h"
 #include "sim/board.h"
+#include "sim/parcels.h"
 #include "sim/queue.h"
 #include "topo/topology.h"
 #include "world/device.h"
@@ -33,17 +34,26 @@ inline Event turn_event(Picoseconds time, Rank rank, Turn what) {
   return Event(time, Kind::turn, {rank, ChannelId{0}, Rank{static_cast<std::uint32_t>(what)}});
 }
 
+/// Who sits where, as a table: Topology::seat divides.
+struct Nodes {
+  explicit Nodes(const Topology& topology);
+  std::vector<std::uint32_t> of;     ///< of each rank
+  std::vector<std::uint32_t> first;  ///< rank of each node, and the world's size
+};
+
 struct State {
   State(std::shared_ptr<const Topology> t, const Options& options);
   ~State();
 
   const std::shared_ptr<const Topology> topology;
+  const Nodes nodes;
   const Costs costs;
   const Picoseconds jitter, detection;
   world::Device* const bytes;
   Prng random;
   Board board;
   Queue queue;
+  Parcels parcels;
   std::vector<SimRank> ranks;
   Picoseconds now = 0;     ///< of the event that is being served
   Picoseconds window = 0;  ///< every node has come this far

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/prefetch.h"
+
 namespace hocket::sim {
 
 SimWorld::SimWorld(std::shared_ptr<const Topology> topology, const Options& options)
@@ -24,17 +26,17 @@ Result<void> SimWorld::SeededRandom::fill(Bytes target) {
 }
 
 void SimWorld::start_at(Rank rank, Picoseconds time) {
-  state_.queue.push(state_.ranks[rank.value].node(), turn_event(time, rank, Turn::start));
+  state_.queue.push(state_.nodes.of[rank.value], turn_event(time, rank, Turn::start));
 }
 
 void SimWorld::crash_at(Rank rank, Picoseconds time) {
-  const std::uint32_t node = state_.ranks[rank.value].node();
+  const std::uint32_t node = state_.nodes.of[rank.value];
   state_.queue.push(node, turn_event(time, rank, Turn::crash));
   state_.queue.push(node, turn_event(time + state_.detection, rank, Turn::found_dead));
 }
 
 void SimWorld::leave(Rank rank) {
-  state_.queue.push(state_.ranks[rank.value].node(),
+  state_.queue.push(state_.nodes.of[rank.value],
                     turn_event(state_.now + state_.detection, rank, Turn::found_left));
 }
 
@@ -52,9 +54,25 @@ bool SimWorld::step(Driver& driver) {
   }
   state_.window = std::max(next, served_until_);
   served_until_ = std::min(timer, next + state_.queue.window());
-  state_.queue.run(served_until_, [&](const Event& event) { serve(event, driver); });
+  state_.queue.run(
+      served_until_, [&](const Event& event) { serve(event, driver); },
+      [&](std::uint32_t node, std::uint32_t lead) { approach(node, lead, driver); });
   driver.passed(served_until_);
   return true;
+}
+
+/// What one rank works with is some 3 KB, which no cache keeps from its turn to the next.
+void SimWorld::approach(std::uint32_t node, std::uint32_t lead, Driver& driver) const {
+  const std::uint32_t first = state_.nodes.first[node], end = state_.nodes.first[node + 1];
+  if (lead == 3) {
+    state_.queue.prefetch_node(node);
+    prefetch(&state_.ranks[first], (end - first) * sizeof(SimRank));
+  }
+  if (lead == 1) {
+    state_.queue.prefetch_events(node);
+    for (std::uint32_t rank = first; rank < end; ++rank) state_.ranks[rank].prefetch_lists();
+  }
+  for (std::uint32_t rank = first; rank < end; ++rank) driver.approach(Rank{rank}, lead);
 }
 
 Report SimWorld::run(Driver& driver) {

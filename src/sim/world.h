@@ -6,7 +6,7 @@
 // Threads: one. Ownership: the engines, their buffers and the device that moves bytes stay until
 // the SimWorld has gone... they hold references into it, so they go first. Failure: none of its
 // own; a run ends when nothing is left to happen, and ranks that are still waiting then wait for
-// what nobody will do. Cost: docs/decisions and README.md have figures; 160 bytes an idle rank.
+// what nobody will do. Cost: docs/decisions and README.md have figures; 170 bytes an idle rank.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -29,6 +29,11 @@ class Driver {
   virtual void start(Rank rank) = 0;
   /// The rank may have failed: looks (Communicator::poll).
   virtual void look(Rank rank) = 0;
+  /// The rank's turn will come soon (Queue::run): may have the caches fetch its state.
+  virtual void approach(Rank rank, std::uint32_t lead) {
+    static_cast<void>(rank);
+    static_cast<void>(lead);
+  }
   /// All that was due before `time` has happened.
   virtual void passed(Picoseconds time) { static_cast<void>(time); }
 
@@ -86,6 +91,7 @@ class SimWorld {
   };
 
   void serve(const Event& event, Driver& driver);
+  void approach(std::uint32_t node, std::uint32_t lead, Driver& driver) const;
   void turn(Rank rank, Turn what, Driver& driver);
   void expire(Picoseconds time);
   void settle();

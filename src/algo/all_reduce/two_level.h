@@ -29,12 +29,13 @@ struct TwoLevel {
     const Circle inside{ranks, index, node * ranks, 1, 0, nodes};
     const Circle across{nodes, node, index, ranks, index * nodes, 1};
     Phases p{k};
-    if (p.take(intra_rounds(at.topology))) return p.place(Intra::reduce(inside, p.k, Sums{}));
-    if (p.take(Inter::reduce_rounds(nodes, kSums)))
-      return p.place(Inter::reduce(across, p.k, kSums));
-    if (p.take(Inter::gather_rounds(nodes))) return p.place(Inter::gather(across, p.k));
-    p.take(Intra::gather_rounds(ranks));
-    return p.place(Intra::gather(inside, p.k));
+    Exchange x = p.take(intra_rounds(at.topology))            ? Intra::reduce(inside, p.k, Sums{})
+                 : p.take(Inter::reduce_rounds(nodes, kSums)) ? Inter::reduce(across, p.k, kSums)
+                 : p.take(Inter::gather_rounds(nodes))        ? Inter::gather(across, p.k)
+                 : p.take(Intra::gather_rounds(ranks))        ? Intra::gather(inside, p.k)
+                                                              : Exchange{};
+    p.place(x);
+    return x;
   }
 
  private:

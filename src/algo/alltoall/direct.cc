@@ -12,7 +12,7 @@ Exchange round(const At& at, std::uint32_t k) {
   if (k == 0) return copy(at.me, c.blocks(c.me, 1, Buffer::input), Buffer::input, Buffer::output);
   const std::uint32_t to = c.hop(k), from = c.back(k);
   Exchange x =
-      land(c, {to, c.blocks(to, 1, Buffer::input)}, {from, c.blocks(from, 1, Buffer::output)}, 0);
+      land(c, {to, c.blocks(to, 1, Buffer::input)}, {from, c.blocks(from, 1, Buffer::output)});
   x.lands = c.me;
   return x;
 }

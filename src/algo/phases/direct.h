@@ -17,13 +17,13 @@ struct Direct {
     if (c.size == 1) return copy(c.rank(0), c.blocks(0, 1, sums.own), sums.own, sums.total);
     const std::uint32_t to = c.hop(k + 1), from = c.back(k + 1);
     const Range out = c.blocks(to, 1, sums.own), in = c.blocks(c.me, 1, sums.total);
-    return fold(land(c, {to, out}, {from, in}, 0), k == 0 ? sums.own : sums.total);
+    return fold(c, {to, out}, {from, in}, k == 0 ? sums.own : sums.total);
   }
 
   static std::uint32_t gather_rounds(std::uint32_t size) { return size - 1; }
   static Exchange gather(const Circle& c, std::uint32_t k, Buffer own = Buffer::output) {
     const std::uint32_t to = c.hop(k + 1), from = c.back(k + 1);
-    return land(c, {to, c.blocks(c.me, 1, own)}, {from, c.blocks(from, 1, Buffer::output)}, 0);
+    return land(c, {to, c.blocks(c.me, 1, own)}, {from, c.blocks(from, 1, Buffer::output)});
   }
 };
 

@@ -28,7 +28,7 @@ struct HalvingDoubling {
     const Buffer held = first ? sums.own : sums.partial;
     const Range out = c.blocks(c.hop(low), all - low, held);
     const Range in = c.blocks(c.me, all - low, last ? sums.total : sums.partial);
-    return fold(land(c, {c.hop(low), out}, {c.back(low), in}, first ? 0 : k), held);
+    return fold(c, {c.hop(low), out, first ? 0 : k}, {c.back(low), in}, held);
   }
 
   static std::uint32_t gather_rounds(std::uint32_t size) { return log2_ceil(size); }
@@ -36,7 +36,7 @@ struct HalvingDoubling {
     const std::uint32_t all = span(c.size, log2_ceil(c.size) - 1 - k), low = (all + 1) / 2;
     const Range out = c.blocks(c.me, all - low, k == 0 ? own : Buffer::output);
     const Range in = c.blocks(c.hop(low), all - low, Buffer::output);
-    return land(c, {c.back(low), out}, {c.hop(low), in}, k);
+    return land(c, {c.back(low), out, k}, {c.hop(low), in});
   }
 
  private:

@@ -17,14 +17,14 @@ struct Ring {
     const bool first = k == 0, last = k + 2 == c.size;
     const Range out = c.blocks(c.back(k + 1), 1, first ? sums.own : sums.partial);
     const Range in = c.blocks(c.back(k + 2), 1, last ? sums.total : sums.partial);
-    return fold(land(c, {c.hop(1), out}, {c.back(1), in}, k), sums.own);
+    return fold(c, {c.hop(1), out, k}, {c.back(1), in}, sums.own);
   }
 
   static std::uint32_t gather_rounds(std::uint32_t size) { return size - 1; }
   static Exchange gather(const Circle& c, std::uint32_t k, Buffer own = Buffer::output) {
     const Range out = c.blocks(c.back(k), 1, k == 0 ? own : Buffer::output);
     const Range in = c.blocks(c.back(k + 1), 1, Buffer::output);
-    return land(c, {c.hop(1), out}, {c.back(1), in}, k);
+    return land(c, {c.hop(1), out, k}, {c.back(1), in});
   }
 };
 
