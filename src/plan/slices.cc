@@ -3,19 +3,19 @@
 
 namespace hocket {
 
-// Goes on to the next stretch that is not empty.
+// Goes on to the next stretch that is not empty; there is a block left.
 void Slices::seek() {
-  while (at_ == end_ && block_ < range_.count) {
-    const std::uint32_t wrap = range_.size - range_.first;
-    const std::uint32_t ends = piece_->apart()
-                                   ? block_ + 1
-                                   : (block_ < wrap ? std::min(range_.count, wrap) : range_.count);
-    const std::uint32_t first = range_.block(block_);
-    const std::uint64_t origin = piece_->origin(range_.buffer, first);
-    at_ = piece_->begin(first) - origin;
-    end_ = piece_->end(range_.block(ends - 1)) - origin;
-    block_ = ends;
-  }
+  do {
+    const std::uint32_t position = range_.first + block_;
+    const std::uint32_t first = position < range_.size ? position : position - range_.size;
+    const std::uint32_t blocks =
+        piece_->apart() ? 1 : std::min(range_.count - block_, range_.size - first);
+    const std::uint32_t block = range_.base + first;
+    const std::uint64_t origin = piece_->origin(range_.buffer, block);
+    at_ = piece_->begin(block) - origin;
+    end_ = piece_->end(block + blocks - 1) - origin;
+    block_ += blocks;
+  } while (at_ == end_ && block_ < range_.count);
 }
 
 // A buffer with an origin holds one block, so what is true of the range's first block is true of
