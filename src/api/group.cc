@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/group.h"
 
-#include <algorithm>
+#include <span>
 #include <utility>
 
 namespace hocket::api {
@@ -14,10 +14,14 @@ thread_local Group thread_group;
 Group& group() { return thread_group; }
 
 void Group::add(hocket_comm& comm, const engine::Call& call) {
-  const auto same = [&](const Part& part) { return part.comm == &comm; };
-  auto part = std::find_if(parts_.begin(), parts_.end(), same);
-  if (part == parts_.end()) part = parts_.insert(part, Part{&comm, {}});
-  part->calls.push_back(call);
+  std::size_t at = 0;
+  while (at < used_ && parts_[at].comm != &comm) ++at;
+  if (at == used_) {
+    if (++used_ > parts_.size()) parts_.emplace_back();
+    parts_[at].comm = &comm;
+    parts_[at].calls.clear();
+  }
+  parts_[at].calls.push_back(call);
 }
 
 void Group::fail(Error error) {
@@ -27,7 +31,7 @@ void Group::fail(Error error) {
 Result<void> Group::end(hocket_request& request) {
   if (depth_ == 0) return Error(Code::invalid_usage, "hocket_group_end without hocket_group_start");
   if (--depth_ > 0) return kOk;
-  const std::vector<Part> parts = std::exchange(parts_, {});
+  const std::span parts(parts_.data(), std::exchange(used_, 0));
   if (error_) return *std::exchange(error_, std::nullopt);
   for (const Part& part : parts) {
     Result<void> added = request.add(*part.comm, part.calls);

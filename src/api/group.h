@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The open group of a thread: calls gather here between hocket_group_start and _end. Depth lives
 // here and nowhere below. Threads: one group per thread. Failure: the first failing call is kept
-// and returned by the outermost end; nothing of the group is submitted then.
+// and returned by the outermost end; nothing of the group is submitted then. Cost: a thread keeps
+// the memory of its largest group.
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -13,7 +15,7 @@ namespace hocket::api {
 class Group {
  public:
   bool open() const { return depth_ > 0; }
-  bool empty() const { return parts_.empty(); }
+  bool empty() const { return used_ == 0; }
   void start() { ++depth_; }
   void add(hocket_comm& comm, const engine::Call& call);
   void fail(Error error);
@@ -22,10 +24,11 @@ class Group {
 
  private:
   struct Part {  // of one communicator, in the order of their first calls
-    hocket_comm* comm;
+    hocket_comm* comm = nullptr;
     std::vector<engine::Call> calls;
   };
   std::uint32_t depth_ = 0;
+  std::size_t used_ = 0;  // parts of this group; the others are kept for their memory
   std::vector<Part> parts_;
   std::optional<Error> error_;
 };

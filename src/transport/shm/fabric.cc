@@ -81,6 +81,7 @@ Fabric::Channel& Fabric::channel(const world::Waiter& waiter) {
 Outgoing& Fabric::make_outgoing(const world::Waiter& waiter) {
   auto& links = channel(waiter).out;
   links.resize(peers_.segment().shape().world);
+  channel(waiter).with_sources.reserve(links.size());
   CHECK(waiter.peer.value < links.size(), "a link to a rank outside the world");
   std::unique_ptr<Outgoing>& link = links[waiter.peer.value];
   if (link == nullptr) {

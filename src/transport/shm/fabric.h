@@ -2,7 +2,7 @@
 // One rank's links over shared memory, made when first used (outgoing.h, incoming.h). The receiver
 // pulls, so nothing is written into a peer's output and a landing needs no more than a credit.
 // Threads: whoever holds the baton. Ownership: owns the links, borrows peers; waiters belong to the
-// callers. Failure: of a link, when next used. Cost: two pointers per (channel used, rank).
+// callers. Failure: of a link, when next used. Cost: three pointers per (channel used, rank).
 #pragma once
 #include <memory>
 #include <vector>

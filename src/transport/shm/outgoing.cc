@@ -19,7 +19,10 @@ Result<std::uint64_t> Stages::take(Segment& segment, std::uint32_t slot, std::ui
     }
     return cells_ + slot * Segment::kCellBytes;
   }
-  held_.resize(segment.shape().credits);
+  if (held_.empty()) {
+    held_.resize(segment.shape().credits);
+    free_.reserve(held_.size());  // a link in a hurry has no memory to take
+  }
   std::uint64_t offset = 0;
   if (free_.empty()) {
     TRY(offset, segment.allocate(segment.shape().slice_bytes));
