@@ -665,6 +665,9 @@ void meet_with(int spare, FailureTest::Board& board) {
 }
 
 TEST_F(FailureTest, TooFewDescriptorsIsSaidSo) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer asks a pipe whether memory may be read, and gets none either";
+#endif
   int refused = 0, met = 0;
   for (int spare = 0; spare < 12; ++spare) {
     start(1, [&, spare](int) { meet_with(spare, *board_); });

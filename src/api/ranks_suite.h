@@ -30,15 +30,16 @@
 
 namespace hocket::api {
 
+/// How long most of these tests may take; under sanitizers and beside others they are slow.
+inline constexpr Duration kPatience = seconds(60);
+
 struct Layout {
   int processes = 1;
   int threads = 1;  ///< ranks of each process, by blocks
   std::vector<std::pair<const char*, const char*>> environment = {};
+  Duration patience = kPatience;
   int world() const { return processes * threads; }
 };
-
-/// How long any of these tests may take; under sanitizers and beside others they are slow.
-inline constexpr Duration kPatience = seconds(60);
 
 inline hocket_id new_id() {
   hocket_id id;
@@ -88,7 +89,7 @@ void run_ranks(const Layout& layout, Body body) {
       for (const auto& [name, value] : layout.environment) ::setenv(name, value, 1);
       run_threads(p * layout.threads, layout.threads, body);
     });
-  processes.expect_well(kPatience);
+  processes.expect_well(layout.patience);
 }
 
 /// The same with a communicator each.

@@ -18,6 +18,7 @@ namespace hocket::api {
 namespace {
 
 constexpr int kMostWorld = 8, kMostCases = 2000 / kMostWorld;
+constexpr Duration kTogether = seconds(200);                 // of all cases under sanitizers
 constexpr std::uint32_t kSlices[] = {128 << 10, 4096, 512};  // of the communicators
 constexpr std::size_t kComms = std::size(kSlices);
 
@@ -113,7 +114,8 @@ TEST_P(SampledTest, IsRightAlikeAndTheSameAgain) {
   testing::Shared<Hashes> first, second;
   for (Hashes* hashes : {&*first, &*second}) {
     const Crew run{world, cases, {new_id(), new_id(), new_id()}, *hashes};
-    run_ranks({.processes = world}, [&](int rank) { run_rank(run, rank); });
+    const Layout layout{.processes = world, .patience = kTogether};
+    run_ranks(layout, [&](int rank) { run_rank(run, rank); });
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(cases); ++i) {
     const Case c = draw(world, static_cast<int>(i)).c;
