@@ -5,6 +5,7 @@
 
 #include "host/clock.h"
 #include "host/random.h"
+#include "testing/sanitizers.h"
 #include "transport/conformance/perform.h"
 #include "transport/conformance/suite.h"
 #include "transport/shm/network.h"
@@ -40,14 +41,6 @@ class Shm final : public Transport {
   const shm::Options options_;
 };
 
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kFindsRaces = true;
-#elif defined(__has_feature)
-constexpr bool kFindsRaces = __has_feature(thread_sanitizer);
-#else
-constexpr bool kFindsRaces = false;
-#endif
-
 std::unique_ptr<Configuration> make(Traits traits, Cast cast, shm::Options options = {}) {
   options.credits = traits.credits;
   traits.kills = cast == Cast::processes;
@@ -58,7 +51,7 @@ std::vector<std::unique_ptr<Configuration>> make_all() {
   std::vector<std::unique_ptr<Configuration>> all;
   const auto add = [&](Traits traits, Cast cast, const shm::Options& options = {}) {
     // A race detector sees threads only.
-    if (!kFindsRaces || cast == Cast::threads)
+    if (!testing::kThreadSanitizer || cast == Cast::threads)
       all.push_back(make(std::move(traits), cast, options));
   };
   const shm::Options nothing_staged{.staged_bytes = 0}, refused{.cross_memory = false};
