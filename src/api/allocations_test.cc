@@ -18,6 +18,7 @@ std::atomic<std::uint64_t> allocations{0};
 
 }  // namespace
 
+#pragma GCC visibility push(default)  // hidden ones would not come before the library's
 extern "C" {
 
 void* __libc_malloc(std::size_t size);                       // NOLINT: glibc's names for its own
@@ -48,6 +49,7 @@ int posix_memalign(void** memory, std::size_t align, std::size_t size) noexcept 
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 namespace hocket::api {
 namespace {
