@@ -65,7 +65,7 @@ if(HOCKET_SANITIZE)
       ${hocket_sanitize} -fno-omit-frame-pointer -Wno-maybe-uninitialized)
   target_link_options(hocket_flags INTERFACE ${hocket_sanitize})
   set(HOCKET_CASES_SCALE 0.1 CACHE STRING "Share of the random cases; read by src/testing/cases.h")
-  list(APPEND hocket_test_environment HOCKET_CASES_SCALE=${HOCKET_CASES_SCALE})
+  list(APPEND hocket_test_environment TEST_CASES_SCALE=${HOCKET_CASES_SCALE})
 endif()
 
 function(hocket_target_name out name)

@@ -14,6 +14,7 @@ constexpr std::uint64_t kMessagesCompared = 2048;      // followed per price whi
 constexpr std::uint32_t kSmallest = 6, kLargest = 34;  // powers of two, by fours, with a threshold
 constexpr std::size_t kContenders = 2;                 // of which all ways are compared
 constexpr std::uint64_t kLeastPiece = 16 * 1024;       // smaller ones are not worth their messages
+constexpr std::uint64_t kMostRounds = 1 << 16;         // of pieces, for caches' sake
 
 /// Why `algorithm` cannot serve the request; empty when it can.
 std::string refusal(const Algorithm& algorithm, const Topology& topology, const Request& request) {
@@ -151,6 +152,18 @@ Result<Choice> force(const Tuning& tuning, const Request& request, const Forced&
   return choice;
 }
 
+/// Into more pieces, as many for each channel, until none is longer than Agreed::piece_bytes.
+Choice cut(Choice choice, const Agreed& agreed, const Request& request) {
+  const bool reads_once =
+      request.collective == Collective::alltoall || request.collective == Collective::send_recv;
+  if (agreed.piece_bytes == 0 || reads_once) return choice;
+  const std::uint64_t whole = request.total_bytes(agreed.topology->world());
+  const std::uint64_t round = std::uint64_t{agreed.piece_bytes} * choice.channels;
+  const std::uint64_t rounds = std::min<std::uint64_t>((whole + round - 1) / round, kMostRounds);
+  choice.pieces = std::max(choice.pieces, static_cast<std::uint32_t>(rounds) * choice.channels);
+  return choice;
+}
+
 Result<void> check_rule(const Rule& rule, const Topology& topology) {
   bool exists = false;
   for (std::size_t i = 0; i < kCollectives; ++i) {
@@ -235,10 +248,13 @@ std::vector<Tuning::Threshold> Tuning::make_rows(Collective collective, bool in_
 }
 
 Result<Choice> select(const Tuning& tuning, const Request& request, const Algorithm* forced) {
-  if (forced != nullptr) return force(tuning, request, {*forced});
-  const Choice choice = tuning.choose(request);
-  if (choice.algorithm != nullptr) return choice;
   const Agreed& agreed = tuning.agreed();
+  if (forced != nullptr) {
+    TRY(const Choice choice, force(tuning, request, {*forced}));
+    return cut(choice, agreed, request);
+  }
+  const Choice choice = tuning.choose(request);
+  if (choice.algorithm != nullptr) return cut(choice, agreed, request);
   if (const Rule* const rule = rule_for(agreed, request))  // it has to say why it cannot be
     return force(tuning, request, {*find(request.collective, rule->algorithm), rule});
   return Error(Code::unsupported, std::string(name_of(request.collective)) + ": no algorithm for " +
@@ -257,7 +273,7 @@ Result<Explanation> explain(const Tuning& tuning, const Request& request, const 
     if (!candidate.refusal.empty()) continue;
     candidate.choice = &algorithm == told.choice.algorithm
                            ? told.choice
-                           : best_way(algorithm, agreed, request).choice;
+                           : cut(best_way(algorithm, agreed, request).choice, agreed, request);
     candidate.price = price(plan_of(candidate.choice, *agreed.topology, request), agreed.costs);
   }
   std::sort(told.candidates.begin(), told.candidates.end(),

@@ -39,7 +39,10 @@ struct Agreed {  ///< on by all ranks
   Costs costs = {};
   std::uint32_t channels = 4;              ///< most of any plan
   std::uint32_t slice_bytes = 512 * 1024;  ///< largest message
-  std::vector<Rule> rules = {};            ///< the last one that applies goes
+  /// Largest piece of what a rank reads more than once, so that a cache still has it the next time;
+  /// 0: any. It is no matter of price, which knows no caches.
+  std::uint32_t piece_bytes = 0;
+  std::vector<Rule> rules = {};  ///< the last one that applies goes
 };
 
 enum class Reason : std::uint8_t {

@@ -121,6 +121,33 @@ std::string refused(Agreed agreed, const Rule& rule) {
   return tuning ? "" : tuning.error().text();
 }
 
+TEST(Select, CutsForCachesWhatIsReadTwice) {
+  Agreed agreed;
+  agreed.topology = std::make_shared<const Topology>(1, 4);
+  agreed.piece_bytes = 1000;
+  const std::shared_ptr<const Tuning> tuning = std::move(Tuning::make(agreed)).value();
+  agreed.piece_bytes = 0;
+  const std::shared_ptr<const Tuning> whole = std::move(Tuning::make(agreed)).value();
+  Request request;
+  request.type = DataType::uint8;
+  for (const std::uint64_t count : {0u, 1u, 1000u, 1001u, 8000u, 8001u, 1u << 20})
+    for (const Algorithm& algorithm : algorithms(Collective::all_reduce)) {
+      if (!algorithm.fits(*agreed.topology)) continue;
+      request.count = count;
+      const Choice uncut = std::move(select(*whole, request, &algorithm)).value();
+      const Choice choice = std::move(select(*tuning, request, &algorithm)).value();
+      EXPECT_EQ(choice.channels, uncut.channels);
+      EXPECT_EQ(choice.pieces % choice.channels, 0u);
+      EXPECT_GE(std::uint64_t{choice.pieces} * 1000, count);
+      if (choice.pieces > uncut.pieces) {  // and not into more than it takes
+        EXPECT_LT(std::uint64_t{choice.pieces - choice.channels} * 1000, count);
+      }
+    }
+  request.collective = Collective::alltoall;
+  EXPECT_EQ(std::move(select(*tuning, request)).value(),
+            std::move(select(*whole, request)).value());
+}
+
 TEST(Select, RefusesRulesThatCannotBe) {
   const std::string unknown = refused(agreed_on(1, 8), rule_of("magic"));
   EXPECT_EQ(unknown.find("invalid argument: HOCKET_ALGO: no collective has an algorithm 'magic'; "

@@ -15,8 +15,9 @@ namespace {
 
 constexpr int kMostChannels = 64, kMostSlice = 1 << 30, kLeastSlice = 64;
 constexpr std::size_t kMostOptions = 4096;  // bytes; later versions have more of them
-constexpr std::uint32_t kDefaultSlice = 256
-                                        << 10;  // its stage stays in a core's second-level cache
+// Both stay in a core's second-level cache (docs/decisions/0004): a stage, and what a rank has
+// added up, until it is sent.
+constexpr std::uint32_t kDefaultSlice = 256 << 10, kCachedPiece = 512 << 10;
 
 struct Settings {  ///< the options of a communicator over those of the environment
   Duration init_timeout, op_timeout;
@@ -88,6 +89,7 @@ Result<std::shared_ptr<const engine::Config>> configure(const Settings& settings
   agreed.costs = shared_memory_costs();
   agreed.channels = settings.channels;
   agreed.slice_bytes = settings.slice_bytes;
+  agreed.piece_bytes = kCachedPiece;
   if (!settings.algorithm.empty())
     agreed.rules.push_back({.algorithm = settings.algorithm, .origin = settings.origin});
   engine::Config config;

@@ -56,15 +56,19 @@ Communicator::~Communicator() {
 }
 
 Result<Op*> Communicator::submit(std::span<const Call> calls) {
-  const Locked lock(submit_lock_);
-  TRY(Op * op, build(calls));
-  post(*op);
+  TRY(Op* const op, prepare(calls));
+  commit(*op);
   return op;
 }
 
+// An op is built outside the lock: its plan may be the first to need a table of prices.
 Result<Op*> Communicator::prepare(std::span<const Call> calls) {
-  const Locked lock(submit_lock_);
-  return build(calls);
+  TRY(Op* const op, take_op());
+  OpBuilder builder(*config_, me_, *op);
+  Result<void> built = builder.build(calls);
+  if (built) return op;
+  discard(*op);
+  return std::move(built).error();
 }
 
 void Communicator::commit(Op& op) {
@@ -77,26 +81,18 @@ void Communicator::discard(Op& op) {
   op.next_ = std::exchange(pool_, &op);
 }
 
-Result<Op*> Communicator::build(std::span<const Call> calls) {
-  if (failure_) return failure_->clone();
-  Op& op = take_op();
-  OpBuilder builder(*config_, me_, op);
-  Result<void> built = builder.build(calls);
-  if (built) return &op;
-  op.next_ = std::exchange(pool_, &op);
-  return std::move(built).error();
-}
-
 void Communicator::post(Op& op) {
   op.seq_ = last_ = OpSeq{last_.value + 1};
   pending_.add(1);
   loop_.deliver(op);  // under the lock: mail is in the order of the numbers
 }
 
-Op& Communicator::take_op() {
-  if (pool_ == nullptr) return *std::make_unique<Op>(*this).release();
-  Op& op = *std::exchange(pool_, pool_->next_);
-  op.next_ = nullptr;
+Result<Op*> Communicator::take_op() {
+  const Locked lock(submit_lock_);
+  if (failure_) return failure_->clone();
+  if (pool_ == nullptr) return std::make_unique<Op>(*this).release();
+  Op* const op = std::exchange(pool_, pool_->next_);
+  op->next_ = nullptr;
   return op;
 }
 

@@ -105,9 +105,8 @@ class Communicator final : private Mail {
   void record(const Op& op, trace::Kind kind, Instant at, Facts facts);
   Result<void> start(Op& op, Instant now);
   static Error error_of(const world::Failure& failure);
-  Result<Op*> build(std::span<const Call> calls);
   void post(Op& op);
-  Op& take_op();
+  Result<Op*> take_op();
 
   const world::World world_;
   Loop& loop_;

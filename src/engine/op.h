@@ -4,9 +4,9 @@
 // goes through phases: divide inputs (avg of floats), rounds, divide outputs (avg of integers);
 // most ops have only the middle one.
 //
-// Threads: made by the submitting thread under the communicator's submit lock; run by whoever holds
-// the baton; anyone may ask `done`, and `error` once done. Ownership: the communicator's pool; the
-// submitter keeps it until release. Failure: the first error ends all lanes; the op is done only
+// Threads: built by the submitting thread, which has it for itself; run by whoever holds the baton;
+// anyone may ask `done`, and `error` once done. Ownership: the communicator's pool; the submitter
+// keeps it until release. Failure: the first error ends all lanes; the op is done only
 // when no coroutine of it is left. Cost: about 2 KB with frames, for one channel.
 #pragma once
 #include <coroutine>

@@ -2,8 +2,8 @@
 // Turns the calls of one submission into an op: plans each collective, pairs a group's send / recv
 // calls by peer, and lays out lanes. Collectives of a group share the channels' lanes in order;
 // sends and receives run beside them, one lane per peer, each in the order of its calls; sends to
-// oneself meet receives from oneself, first with first. Threads: under the submit lock.
-// Failure: invalid_argument, naming the call; the op is then empty again.
+// oneself meet receives from oneself, first with first. Threads: the submitting one, which has the
+// op for itself. Failure: invalid_argument, naming the call; the op is then empty again.
 #pragma once
 #include <span>
 
