@@ -2,6 +2,7 @@
 #include "tools/hocket/sim.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,7 +12,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -41,10 +41,10 @@ struct Row {  ///< what a child tells its parent
   std::uint64_t idle_bytes = 0, active_bytes = 0, max_rss_bytes = 0;
 };
 
-std::uint64_t resident_bytes() {
-  std::uint64_t total = 0, pages = 0;
-  std::ifstream("/proc/self/statm") >> total >> pages;
-  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+/// What is allocated: pages that are resident would count code that runs for the first time.
+std::uint64_t allocated_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
 }
 
 template <std::size_t kSize>
@@ -104,13 +104,13 @@ Result<void> simulate(const Options& options, const Request& request, const Algo
   Progress progress;
   run.progress = &progress;
 
-  const std::uint64_t before = resident_bytes();
+  const std::uint64_t before = allocated_bytes();
   TRY(const std::unique_ptr<scenario::Run> simulation, scenario::Run::make(run));
-  row.idle_bytes = resident_bytes() - before;
+  row.idle_bytes = allocated_bytes() - before;
   const double start = now_us();
   const scenario::Outcome outcome = simulation->run();
   row.wall_us = now_us() - start;
-  row.active_bytes = resident_bytes() - before;
+  row.active_bytes = allocated_bytes() - before;
   row.report = outcome.report;
   row.channels = simulation->choice().channels;
   write_text(row.algorithm, simulation->choice().algorithm->name);
