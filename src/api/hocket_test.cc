@@ -422,6 +422,39 @@ TEST(Calls, ThatFailAreNotPartOfTheOrder) {
   });
 }
 
+// An op that asks what the one before it asked for keeps its plan: memory, root and peer must be
+// the new call's, and one that averages floats has changed what it asked for.
+TEST(Calls, AlikeHaveMemoryOfTheirOwn) {
+  run_comms({.processes = 2}, [](int rank, hocket_comm* comm) {
+    for (int i = 0; i < 6; ++i) {
+      std::vector<float> in(300, static_cast<float>(rank + 2 * i)), out(300);
+      EXPECT_OK(hocket_all_reduce(in.data(), out.data(), in.size(), HOCKET_FLOAT32, HOCKET_AVG,
+                                  comm, nullptr));
+      EXPECT_EQ(out, std::vector<float>(300, static_cast<float>(2 * i) + 0.5f));
+      EXPECT_OK(hocket_all_reduce(out.data(), out.data(), out.size(), HOCKET_FLOAT32, HOCKET_AVG,
+                                  comm, nullptr));  // in place
+      EXPECT_EQ(out, std::vector<float>(300, static_cast<float>(2 * i) + 0.5f));
+      for (const int count : {1, 1, 2, 2}) {
+        const std::vector<int> mine(static_cast<std::size_t>(count), rank + i);
+        std::vector<int> sum(mine.size());
+        EXPECT_OK(hocket_all_reduce(mine.data(), sum.data(), mine.size(), HOCKET_INT32, HOCKET_SUM,
+                                    comm, nullptr));
+        EXPECT_EQ(sum, std::vector<int>(mine.size(), 2 * i + 1));
+      }
+      for (const int root : {0, 0, 1, 1, 0}) {
+        int value = 10 * rank + i;
+        EXPECT_OK(hocket_broadcast(&value, &value, 1, HOCKET_INT32, root, comm, nullptr));
+        EXPECT_EQ(value, 10 * root + i);
+        int got = -1;
+        const int other = 1 - rank;
+        EXPECT_OK(rank == root ? hocket_send(&value, 1, HOCKET_INT32, other, comm, nullptr)
+                               : hocket_recv(&got, 1, HOCKET_INT32, other, comm, nullptr));
+        EXPECT_EQ(got, rank == root ? -1 : value);
+      }
+    }
+  });
+}
+
 // ---- threads -----------------------------------------------------------------------------------
 
 TEST(Threads, ShareACommunicatorOfOneRank) {

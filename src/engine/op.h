@@ -99,6 +99,7 @@ class Op final : public Mail, private Scope::Owner, private Timer {
   Op* next_ = nullptr;  // in the communicator's queue or pool
   Phase phase_ = Phase::queued;
   bool lands_ = true, enters_ = true;
+  bool selected_ = false;  // of one call that named no algorithm
   Word done_;
 };
 

@@ -17,6 +17,8 @@ class OpBuilder {
   Result<void> build(std::span<const Call> calls);
 
  private:
+  bool is_as_before(std::span<const Call> calls) const;
+  void renew(const Call& call);
   Result<void> add_work(const Call& call);
   Result<Plan> plan(const Request& request, const Algorithm* forced) const;
   Result<void> pair_own_messages();
