@@ -15,7 +15,10 @@
  *           alltoall is never in place. Any other overlap of input and output is refused with
  *           HOCKET_INVALID_ARGUMENT.
  * Order     All ranks of a communicator call its collectives in the same order, with matching
- *           count, type, op and root. Ops of one communicator run one after another.
+ *           count, type, op and root. Ops of one communicator run one after another. Messages of
+ *           another size than expected fail with HOCKET_MISMATCH; ranks that disagree in another
+ *           way (type of the same size, op, root) get wrong results, as this version does not
+ *           compare them.
  * Requests  With `request` not null a call returns at once and stores a request there; test or wait
  *           for it, exactly once to its end. With `request` null the call blocks until the op is
  *           done and returns its result. Inside a group `request` must be null: the group has one.
@@ -51,7 +54,7 @@ typedef enum {
   HOCKET_SUCCESS = 0,
   HOCKET_INVALID_ARGUMENT = 1, /* can never succeed */
   HOCKET_INVALID_USAGE = 2,    /* legal arguments at the wrong moment */
-  HOCKET_MISMATCH = 3,         /* ranks disagree about an op */
+  HOCKET_MISMATCH = 3,         /* ranks disagree about an op: see Order */
   HOCKET_TIMEOUT = 4,          /* a deadline passed */
   HOCKET_ABORTED = 5,          /* somebody called hocket_comm_abort */
   HOCKET_PEER_LOST = 6,        /* a rank's process, or a link to it, is gone */

@@ -3,9 +3,11 @@
 #pragma once
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
-#include "topo/topology.h"
+#include "plan/plan.h"
 
 namespace hocket::algo {
 
@@ -17,6 +19,20 @@ inline std::uint32_t all_at_once(const Topology&) { return 1; }
 inline std::uint32_t in_a_row(const Topology& t) { return std::max(t.world(), 2u) - 1; }
 inline std::uint32_t as_a_tree(const Topology& t) {
   return std::max(static_cast<std::uint32_t>(std::bit_width(t.world())), 2u) - 1;
+}
+
+/// Every row says all that has no default, and no name comes twice: for static_assert.
+template <std::size_t kRows>
+consteval bool is_complete(const Algorithm (&rows)[kRows]) {
+  for (std::size_t i = 0; i < kRows; ++i) {
+    const Algorithm& row = rows[i];
+    if (row.fits == nullptr || row.shape == nullptr || row.round == nullptr ||
+        row.depth == nullptr || *row.name == 0)
+      return false;
+    for (std::size_t j = 0; j < i; ++j)
+      if (std::string_view(rows[j].name) == row.name) return false;
+  }
+  return true;
 }
 
 }  // namespace hocket::algo

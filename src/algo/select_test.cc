@@ -148,18 +148,28 @@ TEST(Select, CutsForCachesWhatIsReadTwice) {
             std::move(select(*whole, request)).value());
 }
 
+/// The names in the tables that fit, as messages list them.
+std::string names(Collective collective, const Topology& topology) {
+  std::string text;
+  for (const Algorithm& algorithm : algorithms(collective))
+    if (algorithm.fits(topology)) text += (text.empty() ? "" : ", ") + std::string(algorithm.name);
+  return text;
+}
+
 TEST(Select, RefusesRulesThatCannotBe) {
+  const Topology topology(1, 8);
   const std::string unknown = refused(agreed_on(1, 8), rule_of("magic"));
   EXPECT_EQ(unknown.find("invalid argument: HOCKET_ALGO: no collective has an algorithm 'magic'; "
-                         "candidates: ring, halving_doubling, direct, one_shot, two_level("),
+                         "candidates: ring, halving_doubling, "),
             0u)
       << unknown;
   EXPECT_EQ(refused(agreed_on(1, 8), rule_of("chain", Collective::all_gather)),
-            "invalid argument: HOCKET_ALGO: all_gather has no algorithm 'chain'; candidates: "
-            "ring, halving_doubling, direct");
+            "invalid argument: HOCKET_ALGO: all_gather has no algorithm 'chain'; candidates: " +
+                names(Collective::all_gather, topology));
   EXPECT_EQ(refused(agreed_on(1, 8), rule_of("two_level(ring,ring)", Collective::all_reduce)),
             "invalid argument: HOCKET_ALGO: all_reduce: algorithm 'two_level(ring,ring)' does not "
-            "fit 1 node x 8 ranks; candidates: ring, halving_doubling, direct, one_shot");
+            "fit 1 node x 8 ranks; candidates: " +
+                names(Collective::all_reduce, topology));
 }
 
 TEST(Select, RefusesACallsAlgorithmThatCannotServeIt) {
@@ -169,15 +179,16 @@ TEST(Select, RefusesACallsAlgorithmThatCannotServeIt) {
   ASSERT_FALSE(foreign);
   EXPECT_EQ(foreign.error().text(),
             "invalid argument: all_reduce: algorithm 'chain' is an algorithm of broadcast; "
-            "candidates: ring, halving_doubling, direct, one_shot");
+            "candidates: " +
+                names(Collective::all_reduce, Topology(1, 4)));
   Request request = all_reduce(8);
   request.collective = Collective::alltoall;
   request.in_place = true;
   const Result<Choice> in_place = select(*tuning, request, find(Collective::alltoall, "direct"));
   ASSERT_FALSE(in_place);
-  EXPECT_EQ(in_place.error().text(),
-            "invalid argument: alltoall: algorithm 'direct' does not work in place; candidates: "
-            "none");
+  EXPECT_EQ(in_place.error().text().find("invalid argument: alltoall: algorithm 'direct' does not "
+                                         "work in place; candidates: "),
+            0u);
 }
 
 TEST(Explain, TellsTheChoiceAndEveryCandidate) {

@@ -12,14 +12,17 @@
 #include <new>
 
 #include "algo/table.h"
+#include "tools/hocket/cluster.h"
 #include "tools/hocket/report.h"
 
 namespace hocket::tools {
 namespace {
 
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 36;
+
 struct Options {
   std::string collective = "all", type = "float32", op = "sum", algorithm = "auto";
-  std::string min_bytes = "8", max_bytes = "64M";
+  std::string min_bytes = "8", max_bytes = "64M", slice;
   std::uint32_t factor = 4, root = 0;
   BenchRun run;
 };
@@ -73,6 +76,11 @@ std::vector<BenchCase> make_cases(const Options& options) {
   std::vector<BenchCase> cases;
   const std::uint64_t least = parse_bytes(options.min_bytes), most = parse_bytes(options.max_bytes);
   if (options.factor < 2) throw CLI::ValidationError("-f", "must be at least 2");
+  if (least > most)
+    throw CLI::ValidationError(
+        "-e", fmt::format("{} is less than -b, {}", options.max_bytes, options.min_bytes));
+  if (most > kMostBytes)
+    throw CLI::ValidationError("-e", fmt::format("{} is more than 64G", options.max_bytes));
   const auto types = named<DataType>(type_name(options.type), kDataTypes, "-d");
   const auto ops = named<ReduceOp>(options.op, kReduceOps, "-o");
   for (const Collective c : named<Collective>(options.collective, kCollectives, "collective"))
@@ -133,6 +141,7 @@ int run(Options& options) {
   if (options.root >= run.ranks)
     throw CLI::ValidationError("-r",
                                fmt::format("root {} in a world of {}", options.root, run.ranks));
+  if (!options.slice.empty()) run.slice_bytes = static_cast<int>(parse_slice(options.slice));
   run.cases = make_cases(options);
   run.algorithms = algorithm_names(options);
   run.ids.resize(run.algorithms.size());
@@ -186,8 +195,10 @@ void add_bench(CLI::App& app) {
       ->capture_default_str();
   command->add_option("-n,--ranks", run_options.ranks, "ranks, each a process")
       ->capture_default_str();
-  command->add_option("--ranks-per-node", run_options.ranks_per_node,
-                      "plan as if nodes ended every so many ranks");
+  command
+      ->add_option("--ranks-per-node", run_options.ranks_per_node,
+                   "plan as if nodes ended every so many ranks")
+      ->check(CLI::Range(1u, 1024u));
   command->add_option("-b,--min-bytes", options->min_bytes)->capture_default_str();
   command->add_option("-e,--max-bytes", options->max_bytes)->capture_default_str();
   command->add_option("-f,--factor", options->factor, "between sizes")->capture_default_str();
@@ -195,11 +206,16 @@ void add_bench(CLI::App& app) {
   command->add_option("-o,--op", options->op, "reduction, or all")->capture_default_str();
   command->add_option("-r,--root", options->root)->capture_default_str();
   command->add_option("--algo", options->algorithm, "a name, auto or all")->capture_default_str();
-  command->add_option("--channels", run_options.channels, "most channels of a plan");
-  command->add_option("--slice", run_options.slice_bytes, "bytes of a message at most");
-  command->add_option("-i,--iterations", run_options.iterations,
-                      "per size; default: a tenth of a second's worth");
-  command->add_option("--timeout-ms", run_options.op_timeout_ms, "of an op")->capture_default_str();
+  command->add_option("--channels", run_options.channels, "most channels of a plan")
+      ->check(CLI::Range(1, 64));
+  command->add_option("--slice", options->slice, "largest message; default 256K");
+  command
+      ->add_option("-i,--iterations", run_options.iterations,
+                   "per size; default: a tenth of a second's worth")
+      ->check(CLI::Range(1u, BenchShared::kMostIterations));
+  command->add_option("--timeout-ms", run_options.op_timeout_ms, "of an op")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
   command->add_flag("--pin", run_options.pin, "bind rank r to core r modulo cores");
   command->add_flag("!--no-check", run_options.check, "do not check results");
   command->add_option("--json", run_options.json, "write the rows to this file");

@@ -7,23 +7,25 @@
 #include <algorithm>
 
 #include "algo/table.h"
+#include "tools/hocket/report.h"
 
 namespace hocket::tools {
 
 void add_cluster_options(CLI::App& command, ClusterOptions& options) {
   command.add_option("-n,--ranks", options.ranks)
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1u, 1u << 20));
   command.add_option("--ranks-per-node", options.ranks_per_node)
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1u, 1u << 20));
   command.add_option("--costs", options.costs, "cluster: GPUs, NICs; host: shared memory")
       ->capture_default_str()
       ->check(CLI::IsMember({"cluster", "host"}));
   command.add_option("--credits", options.credits, "messages under way per link and channel")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command.add_option("--message-ns", options.message_ns, "CPU time of handing over a message");
+      ->check(CLI::Range(1u, 1u << 20));
+  command.add_option("--message-ns", options.message_ns, "CPU time of handing over a message")
+      ->check(CLI::Range(0.0, kMostMicroseconds));
 }
 
 std::shared_ptr<const Topology> topology_of(const ClusterOptions& options) {
@@ -34,6 +36,14 @@ std::shared_ptr<const Topology> topology_of(const ClusterOptions& options) {
   Result<Topology> topology = Topology::make(std::move(runs), options.ranks_per_node);
   if (!topology) throw CLI::ValidationError("-n", topology.error().message());
   return std::make_shared<const Topology>(std::move(topology).value());
+}
+
+std::uint32_t parse_slice(const std::string& text) {
+  constexpr std::uint64_t kLeast = 64, kMost = 1 << 30;
+  const std::uint64_t bytes = parse_bytes(text);
+  if (bytes < kLeast || bytes > kMost)
+    throw CLI::ValidationError("--slice", fmt::format("'{}' is not 64 to 1G", text));
+  return static_cast<std::uint32_t>(bytes);
 }
 
 Costs costs_of(const ClusterOptions& options) {

@@ -69,7 +69,7 @@ void run(const Options& options) {
   agreed.topology = topology_of(options.cluster);
   agreed.costs = costs_of(options.cluster);
   agreed.channels = options.channels;
-  agreed.slice_bytes = static_cast<std::uint32_t>(parse_bytes(options.slice));
+  agreed.slice_bytes = parse_slice(options.slice);
   if (options.algorithm != "auto") {
     algo::Rule rule;
     rule.collective = collective;

@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <string>
 
+#include "hocket/hocket.h"
 #include "tools/hocket/bench.h"
 #include "tools/hocket/explain.h"
 #include "tools/hocket/prove.h"
@@ -25,6 +27,9 @@ constexpr void (*kCommands[])(CLI::App&) = {
 int main(int argc, char** argv) {
   CLI::App app{"Hocket: collective communication, one plan for many worlds", "hocket"};
   app.require_subcommand(1);
+  app.set_version_flag("--version", std::to_string(HOCKET_MAJOR) + "." +
+                                        std::to_string(HOCKET_MINOR) + "." +
+                                        std::to_string(HOCKET_PATCH));
   for (const auto add : kCommands) add(app);
   try {
     app.parse(argc, argv);

@@ -2,6 +2,7 @@
 #include "tools/hocket/prove.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -105,9 +106,24 @@ void Provers::print_total(std::size_t rows, std::size_t wrong) const {
              seconds_since(start_));
 }
 
+/// Else says which there are.
+bool exists(const std::string& name) {
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < kCollectives; ++c)
+    for (const Algorithm& algorithm : algo::algorithms(static_cast<Collective>(c))) {
+      if (name == "all" || name == algorithm.name) return true;
+      if (std::find(names.begin(), names.end(), algorithm.name) == names.end())
+        names.emplace_back(algorithm.name);
+    }
+  fmt::print(stderr, "--algo: no algorithm is named '{}'; all or one of {}\n", name,
+             fmt::join(names, ", "));
+  return false;
+}
+
 }  // namespace
 
 int run_prove(const ProveOptions& options) {
+  if (!exists(options.algorithm)) return 1;
   const std::uint32_t cores = std::max(std::thread::hardware_concurrency(), 1u);
   Provers provers(options.threads == 0 ? cores : options.threads, options.max_ranks);
   fmt::print("{:<15}{:<45}{:>6}{:>9}{:>13}{:>12}{:>11}{:>9}\n", "collective", "algorithm", "topos",
@@ -119,10 +135,6 @@ int run_prove(const ProveOptions& options) {
       ++rows;
       if (!provers.prove(algorithm)) ++wrong;
     }
-  if (rows == 0) {
-    fmt::print(stderr, "prove: no algorithm is named {}\n", options.algorithm);
-    return 1;
-  }
   provers.print_total(rows, wrong);
   return wrong == 0 ? 0 : 1;
 }

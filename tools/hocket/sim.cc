@@ -22,6 +22,8 @@
 namespace hocket::tools {
 namespace {
 
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+
 struct Options {
   ClusterOptions cluster;
   std::string collective = "all_reduce", algorithm = "auto", json;
@@ -77,8 +79,7 @@ Result<std::shared_ptr<const algo::Tuning>> tune(const Options& options, Collect
   agreed.topology = topology_of(options.cluster);
   agreed.costs = costs_of(options.cluster);
   agreed.channels = options.channels ? options.channels : options.most_channels;
-  if (!options.slice.empty())
-    agreed.slice_bytes = static_cast<std::uint32_t>(parse_bytes(options.slice));
+  if (!options.slice.empty()) agreed.slice_bytes = parse_slice(options.slice);
   if (algorithm != nullptr) {
     algo::Rule rule;
     rule.collective = collective;
@@ -196,6 +197,7 @@ class SharedRow {
 };
 
 void run(const Options& options) {
+  if (!options.slice.empty()) parse_slice(options.slice);  // before a process is made for each row
   const Collective collective = parse_collective(options.collective);
   const std::uint32_t ranks = options.cluster.ranks;
   Report report;
@@ -207,6 +209,8 @@ void run(const Options& options) {
       if (algorithm != nullptr && !algorithm->fits(*topology_of(options.cluster)) &&
           options.algorithm == "all")
         continue;
+      if (parse_bytes(size) > kMostBytes)
+        throw CLI::ValidationError("-b", fmt::format("'{}' is more than 1T", size));
       const Request request = request_of(collective, parse_bytes(size), ranks);
       Row& row = shared.fresh();
       simulate_apart(options, request, algorithm, row);
@@ -232,11 +236,14 @@ void add_sim(CLI::App& app) {
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--algo", options->algorithm, "a name, auto or all")->capture_default_str();
-  command->add_option("--channels", options->channels,
-                      "of the plan; with --algo auto at most so many");
+  command
+      ->add_option("--channels", options->channels, "of the plan; with --algo auto at most so many")
+      ->check(CLI::Range(1u, 64u));
   command->add_option("--slice", options->slice, "largest message; default 512K");
-  command->add_option("--late-us", options->late_us, "ranks start up to so much later");
-  command->add_option("--jitter-us", options->jitter_us, "messages take up to so much longer");
+  command->add_option("--late-us", options->late_us, "ranks start up to so much later")
+      ->check(CLI::Range(0.0, kMostMicroseconds));
+  command->add_option("--jitter-us", options->jitter_us, "messages take up to so much longer")
+      ->check(CLI::Range(0.0, kMostMicroseconds));
   command->add_option("--seed", options->seed)->capture_default_str();
   command->add_option("--json", options->json, "write the rows to this file");
   command->callback([options] { run(*options); });

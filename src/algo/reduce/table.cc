@@ -23,6 +23,7 @@ constexpr Algorithm kRows[] = {
      .depth = as_a_tree,
      .scratch = true},
 };
+static_assert(is_complete(kRows));
 
 }  // namespace
 

@@ -14,6 +14,7 @@ constexpr Algorithm kRows[] = {
      .round = direct::round,
      .depth = all_at_once},
 };
+static_assert(is_complete(kRows));
 
 }  // namespace
 
