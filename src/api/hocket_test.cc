@@ -4,6 +4,7 @@
 #include "hocket/hocket.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -248,6 +249,19 @@ TEST(Comm, KnowsItsPlace) {
     EXPECT_OK(hocket_comm_async_error(comm, &error));
     EXPECT_EQ(error, HOCKET_SUCCESS);
     EXPECT_OK(hocket_barrier(comm, nullptr));
+  });
+}
+
+TEST(Comm, LeavesTheStandardStreamsAlone) {
+  const hocket_id id = new_id();
+  run_ranks({.processes = 3}, [&](int rank) {
+    for (int stream = 0; stream < 3; ++stream) ::close(stream);
+    Comm comm(3, id, rank, patient_options());
+    for (int i = 0; i < 5; ++i) {
+      for (int stream = 0; stream < 3; ++stream)  // a program that prints all the same
+        EXPECT_EQ(::write(stream, "\1\2\3\4", 4), -1);
+      EXPECT_EQ(add_up(rank, comm), 3);
+    }
   });
 }
 

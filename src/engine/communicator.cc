@@ -238,7 +238,9 @@ Error Communicator::agree(Error mine, OpSeq op) {
 }
 
 Error Communicator::error_of(const world::Failure& failure) {
-  std::string text = "reported by rank " + std::to_string(failure.reporter.value);
+  std::string text = failure.reporter == kNobody
+                         ? "the ranks' common memory was overwritten"
+                         : "reported by rank " + std::to_string(failure.reporter.value);
   if (failure.op.value != 0) text += " in collective " + std::to_string(failure.op.value);
   Error error(failure.code, std::move(text));
   if (failure.culprit == kNobody) return error;

@@ -35,7 +35,10 @@ Process::~Process() { CHECK(communicators_.empty(), "a process ended before its 
 void Process::attach(Communicator& communicator) {
   take_baton();
   communicators_.push_back(&communicator);
-  if (communicator.size() > callers_.cores()) spins_ = kSpins;
+  if (communicator.size() > callers_.cores()) {
+    spins_ = kSpins;
+    crowded_.store(1);
+  }
   lay_down();
 }
 
@@ -88,7 +91,9 @@ bool Process::wait(const Op& op, Duration most) {
 }
 
 bool Process::test(const Op& op) {
-  if (!op.done()) kick();
+  if (op.done()) return true;
+  kick();
+  if (!op.done() && crowded_.load() != 0) callers_.yield();
   return op.done();
 }
 

@@ -41,7 +41,8 @@ class Process final : public Communicator::Listener {
   void kick();
   /// True once the op is done; false when `most` has passed first, and the op goes on.
   bool wait(const Op& op, Duration most);
-  /// One turn if nobody else drives; then whether the op is done.
+  /// One turn if nobody else drives; then whether the op is done. Where ranks share cores it lets
+  /// the others have this one for a moment, since callers ask in a loop.
   bool test(const Op& op);
 
   /// The progress thread's life, until stop().
@@ -71,6 +72,7 @@ class Process final : public Communicator::Listener {
   Instant now_;                               // with the baton: as of a few turns ago
   std::uint32_t turns_ = 0;
   std::uint32_t spins_;  // idle turns of a caller before it yields
+  Word crowded_;         // 1: there are more ranks than cores
   Word wanted_;          // threads that need the baton for attach and detach
   Word resting_;         // 1: the progress thread sleeps until rung, or is about to
   Word stopped_;

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <new>
 
@@ -149,10 +151,13 @@ int run(Options& options) {
     if (hocket_get_id(&id) != HOCKET_SUCCESS) throw std::runtime_error(hocket_last_error());
   BenchShared shared(run.ranks);
   std::fflush(nullptr);
+  const pid_t parent = getpid();
   std::vector<pid_t> ranks;
   for (std::uint32_t rank = 0; rank < run.ranks; ++rank) {
     const pid_t child = fork();
     if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // whoever kills this program means its ranks too
+      if (getppid() != parent) _exit(1);
       const int status = run_bench_rank(run, rank, shared);
       std::fflush(nullptr);
       _exit(status);

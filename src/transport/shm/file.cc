@@ -20,6 +20,15 @@ struct flock byte_lock(short type, std::uint32_t index) {
 
 }  // namespace
 
+File::File(int descriptor) : descriptor_(descriptor) {
+  constexpr int kFirst = STDERR_FILENO + 1;
+  if (descriptor < 0 || descriptor >= kFirst) return;
+  descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kFirst);
+  const int why = errno;
+  ::close(descriptor);
+  errno = why;
+}
+
 Error system_error(const std::string& what) {
   return Error(Code::system, what + ": " + std::generic_category().message(errno));
 }

@@ -19,7 +19,9 @@ namespace hocket::transport::shm {
 class File {
  public:
   File() = default;
-  explicit File(int descriptor) : descriptor_(descriptor) {}
+  /// Moves it out of 0 to 2, where a program whose standard streams are closed will write; false,
+  /// and errno, when there is no other.
+  explicit File(int descriptor);
   File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   File& operator=(File&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
