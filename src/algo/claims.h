@@ -21,17 +21,12 @@ inline std::uint32_t as_a_tree(const Topology& t) {
   return std::max(static_cast<std::uint32_t>(std::bit_width(t.world())), 2u) - 1;
 }
 
-/// Every row says all that has no default, and no name comes twice: for static_assert.
+/// No name comes twice: for static_assert.
 template <std::size_t kRows>
-consteval bool is_complete(const Algorithm (&rows)[kRows]) {
-  for (std::size_t i = 0; i < kRows; ++i) {
-    const Algorithm& row = rows[i];
-    if (row.fits == nullptr || row.shape == nullptr || row.round == nullptr ||
-        row.depth == nullptr || *row.name == 0)
-      return false;
+consteval bool names_differ(const Algorithm (&rows)[kRows]) {
+  for (std::size_t i = 0; i < kRows; ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (std::string_view(rows[j].name) == row.name) return false;
-  }
+      if (std::string_view(rows[j].name) == rows[i].name) return false;
   return true;
 }
 

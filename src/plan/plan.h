@@ -10,6 +10,7 @@
 // a few nanoseconds. A stored list would cost O(world) a rank, a generator 600 bytes a cursor
 // (docs/decisions).
 #pragma once
+#include <concepts>
 #include <cstdint>
 
 #include "plan/request.h"
@@ -70,16 +71,28 @@ enum class Pattern : std::uint8_t { none, exchange_and_reduce, push_to_all, push
 /// itself and all agree bit for bit).
 enum class FoldOrder : std::uint8_t { rounds, ranks };
 
+/// A function that a row has to name: a row without it does not compile.
+template <class Function>
+class Required {
+ public:
+  template <std::convertible_to<Function*> Given>
+  constexpr Required(Given given) : function_(given) {}       // NOLINT: implicit
+  constexpr operator Function*() const { return function_; }  // NOLINT: called like one
+
+ private:
+  Function* function_;
+};
+
 /// A row of a table. Every field is a claim that the prover checks; nobody writes a cost.
 struct Algorithm {
   const char* name = "";
   Collective collective = Collective::all_reduce;
-  bool (*fits)(const Topology&) = nullptr;
-  Shape (*shape)(const Topology&) = nullptr;
-  Exchange (*round)(const At&, std::uint32_t k) = nullptr;
+  Required<bool(const Topology&)> fits;
+  Required<Shape(const Topology&)> shape;
+  Required<Exchange(const At&, std::uint32_t k)> round;
   /// Ranks in series: 1 when all work at once, world - 1 for a chain. It is the longest line of
   /// messages of which each is its sender's first and waits for the one before. For the price.
-  std::uint32_t (*depth)(const Topology&) = nullptr;
+  Required<std::uint32_t(const Topology&)> depth;
   bool scratch = false;  ///< needs scratch as long as the block space
   bool in_place = true;  ///< right when input and output share memory
   FoldOrder fold_order = FoldOrder::rounds;

@@ -36,7 +36,10 @@ class WellFormed : public ::testing::Test {
   }
 
   Topology topology_;
-  Algorithm row_;
+  Algorithm row_{.fits = [](const Topology&) { return true; },
+                 .shape = [](const Topology&) { return Shape{4, 3}; },
+                 .round = [](const At&, std::uint32_t) { return Exchange(); },
+                 .depth = [](const Topology&) { return 1u; }};
   Plan plan_;
   Exchange x_;
 };

@@ -29,7 +29,7 @@ constexpr Algorithm kRows[] = {
      .depth = all_at_once,
      .pattern = Pattern::push_to_all},
 };
-static_assert(is_complete(kRows));
+static_assert(names_differ(kRows));
 
 }  // namespace
 

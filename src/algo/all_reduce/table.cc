@@ -62,7 +62,7 @@ constexpr Algorithm kRows[] = {
     two_level<Direct, HalvingDoubling>("two_level(direct,halving_doubling)"),
     two_level<Direct, Direct>("two_level(direct,direct)"),
 };
-static_assert(is_complete(kRows));
+static_assert(names_differ(kRows));
 
 }  // namespace
 

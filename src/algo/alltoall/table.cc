@@ -15,7 +15,7 @@ constexpr Algorithm kRows[] = {
      .depth = all_at_once,
      .in_place = false},
 };
-static_assert(is_complete(kRows));
+static_assert(names_differ(kRows));
 
 }  // namespace
 

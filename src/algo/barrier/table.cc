@@ -14,7 +14,7 @@ constexpr Algorithm kRows[] = {
      .round = halving_doubling::round,
      .depth = all_at_once},
 };
-static_assert(is_complete(kRows));
+static_assert(names_differ(kRows));
 
 }  // namespace
 

@@ -21,7 +21,7 @@ constexpr Algorithm kRows[] = {
      .round = binomial::round,
      .depth = as_a_tree},
 };
-static_assert(is_complete(kRows));
+static_assert(names_differ(kRows));
 
 }  // namespace
 

@@ -23,7 +23,7 @@ constexpr Algorithm kRows[] = {
      .depth = as_a_tree,
      .scratch = true},
 };
-static_assert(is_complete(kRows));
+static_assert(names_differ(kRows));
 
 }  // namespace
 
