@@ -9,6 +9,7 @@
 
 #include "algo/table.h"
 #include "api/trial_suite.h"
+#include "testing/cases.h"
 
 namespace hocket::api {
 namespace {
@@ -165,7 +166,8 @@ void run_algorithms(int world, int ranks_per_node) {
 
 TEST(Algorithms, EveryOneInEveryWorld) {
   EXPECT_GE(names().size(), 6u + 9u);
-  for (int world = 1; world <= 8; ++world) run_algorithms(world, 0);
+  const int step = testing::cases(3) == 3 ? 1 : 3;  // under sanitizers a world of 1, 4 and 7
+  for (int world = 1; world <= 8; world += step) run_algorithms(world, 0);
 }
 
 TEST(Algorithms, OfTwoLevels) {
