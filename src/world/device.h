@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What computes and owns memory: the host's cores (device/cpu), later a GPU. Each action returns
 // true when it is done, or false when it will resume waiter.handle later; until then the frame and
-// the buffers stay. Null data means an elided payload: the time passes, nothing is touched.
+// the buffers stay, but not the Fold or Scale that describes it. Null data means an elided payload:
+// the time passes, nothing is touched.
 // Threads: whoever holds the baton. Failure: only allocate can fail.
 #pragma once
 #include <cstdint>
