@@ -152,7 +152,8 @@ Result<Choice> force(const Tuning& tuning, const Request& request, const Forced&
   return choice;
 }
 
-/// Into more pieces, as many for each channel, until none is longer than Agreed::piece_bytes.
+/// Into more pieces, as many for each channel, until none is longer than Agreed::piece_bytes, or
+/// there are very many.
 Choice cut(Choice choice, const Agreed& agreed, const Request& request) {
   const bool reads_once =
       request.collective == Collective::alltoall || request.collective == Collective::send_recv;

@@ -479,6 +479,13 @@ TEST_F(CommunicatorTest, AnOpThatStartsAfterTheFailureDoesNotSucceed) {
   finish_failed(early);
 }
 
+TEST_F(CommunicatorTest, AReporterThatCannotBeIsNotNamed) {
+  make(2, {.algorithm = "direct"});
+  world_->board.failure = world::Failure{Code::peer_lost, kNobody, kNobody, OpSeq{}};
+  EXPECT_EQ(finish_failed(barrier(1)),
+            "rank 1: op 1: peer lost: the ranks' common memory was overwritten");
+}
+
 TEST_F(CommunicatorTest, QueuedOpsEndWithTheFailure) {
   make(2, {.op_timeout = milliseconds(5)});
   std::vector<Op*> ops;

@@ -45,10 +45,11 @@ class Bell : public world::Doorbell {
     waits.push_back(ticket == rings_ ? most : Duration{0});
   }
   void ring() override { ++rings_; }
-  std::uint32_t cores() override { return 1; }
+  std::uint32_t cores() override { return core_count; }
   void yield() override { clock_.advance(nanoseconds(300)); }
   std::uint32_t rings() const { return rings_; }
   std::vector<Duration> waits;  ///< how long each was; 0: rung before
+  std::uint32_t core_count = 1;
 
  private:
   Clock& clock_;

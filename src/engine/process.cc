@@ -24,21 +24,14 @@ constexpr Duration kLongestWait = milliseconds(10);
 }  // namespace
 
 Process::Process(world::Clock& clock, world::Doorbell& callers, world::Doorbell& progress)
-    : clock_(clock),
-      callers_(callers),
-      progress_(progress),
-      now_(clock.now()),
-      spins_(kPatientSpins) {}
+    : clock_(clock), callers_(callers), progress_(progress), now_(clock.now()) {}
 
 Process::~Process() { CHECK(communicators_.empty(), "a process ended before its communicators"); }
 
 void Process::attach(Communicator& communicator) {
   take_baton();
   communicators_.push_back(&communicator);
-  if (communicator.size() > callers_.cores()) {
-    spins_ = kSpins;
-    crowded_.store(1);
-  }
+  if (communicator.size() > callers_.cores()) crowded_.store(1);
   lay_down();
 }
 
@@ -47,8 +40,8 @@ void Process::detach(Communicator& communicator) {
   std::uint32_t idle = 0;
   while (communicator.pending() > 0) {
     idle = turn() ? 0 : idle + 1;
-    if (idle < spins_) continue;
-    rest(callers_, idle - spins_);
+    if (idle < spins()) continue;
+    rest(callers_, idle - spins());
     refresh();
   }
   turn();  // an abort may still be in the mail
@@ -102,8 +95,8 @@ bool Process::drive_until_done(const Op& op, Instant until) {
   while (!op.done() && wanted_.load() == 0) {
     idle = turn() ? 0 : idle + 1;
     if (now_ >= until) return true;
-    if (op.done() || idle < spins_) continue;
-    rest(callers_, idle - spins_);
+    if (op.done() || idle < spins()) continue;
+    rest(callers_, idle - spins());
     refresh();
   }
   return false;
@@ -163,6 +156,8 @@ bool Process::turn() {
 }
 
 void Process::refresh() { now_ = clock_.now(); }
+
+std::uint32_t Process::spins() const { return crowded_.load() != 0 ? kSpins : kPatientSpins; }
 
 bool Process::work_left() const {
   return loop_.has_mail() || std::any_of(communicators_.begin(), communicators_.end(),

@@ -61,6 +61,8 @@ class Process final : public Communicator::Listener {
   void drive_all_work();
   void rest(world::Doorbell& bell, std::uint32_t rests);
   void refresh();
+  /// Idle turns of a caller before it yields.
+  std::uint32_t spins() const;
 
   world::Clock& clock_;
   world::Doorbell& callers_;
@@ -71,10 +73,9 @@ class Process final : public Communicator::Listener {
   std::vector<Communicator*> communicators_;  // with the baton
   Instant now_;                               // with the baton: as of a few turns ago
   std::uint32_t turns_ = 0;
-  std::uint32_t spins_;  // idle turns of a caller before it yields
-  Word crowded_;         // 1: there are more ranks than cores
-  Word wanted_;          // threads that need the baton for attach and detach
-  Word resting_;         // 1: the progress thread sleeps until rung, or is about to
+  Word crowded_;  // 1: there are more ranks than cores
+  Word wanted_;   // threads that need the baton for attach and detach
+  Word resting_;  // 1: the progress thread sleeps until rung, or is about to
   Word stopped_;
 };
 

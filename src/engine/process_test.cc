@@ -57,6 +57,31 @@ TEST_F(AloneTest, AWaitThatEndsLeavesTheOpRunning) {
   finish(op);
 }
 
+// Callers ask in a loop, and the ranks that share their core want it too.
+TEST_F(AloneTest, AskingLetsOthersHaveASharedCore) {
+  Op& op = begin();
+  const Instant start = clock_.now();
+  EXPECT_FALSE(process_.test(op));
+  EXPECT_EQ(clock_.now() - start, nanoseconds(300));  // one yield
+  finish(op);
+}
+
+TEST_F(AloneTest, AskingKeepsACoreOfItsOwn) {
+  fake::Bell roomy(clock_);
+  roomy.core_count = 2;
+  Process process(clock_, roomy, progress_);
+  fake::World world(process, clock_, 2);
+  Op& op = submit_barrier(world.ranks[0]);
+  const Instant start = clock_.now();
+  EXPECT_FALSE(process.test(op));
+  Op& other = submit_barrier(world.ranks[1]);
+  while (!process.test(op) || !process.test(other)) {
+  }
+  EXPECT_EQ(clock_.now(), start);
+  world.ranks[0].release(op);
+  world.ranks[1].release(other);
+}
+
 TEST_F(AloneTest, AWaitEndsInTimeWhileOtherTrafficMoves) {
   Op& op = begin();
   world_->parts[1].fabric.restless = true;

@@ -25,7 +25,7 @@ void add_cluster_options(CLI::App& command, ClusterOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(1u, 1u << 20));
   command.add_option("--message-ns", options.message_ns, "CPU time of handing over a message")
-      ->check(CLI::Range(0.0, kMostMicroseconds));
+      ->check(CLI::Range(0.0, kMostTime));
 }
 
 std::shared_ptr<const Topology> topology_of(const ClusterOptions& options) {

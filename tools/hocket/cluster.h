@@ -26,8 +26,8 @@ void add_cluster_options(CLI::App& command, ClusterOptions& options);
 
 /// Full nodes, then one with the ranks that are left.
 std::shared_ptr<const Topology> topology_of(const ClusterOptions& options);
-/// Most of a time on the command line.
-inline constexpr double kMostMicroseconds = 1e9;
+/// Most of a time on the command line, in whatever unit its option has.
+inline constexpr double kMostTime = 1e9;
 /// Bytes of the largest message; throws a CLI::ValidationError beyond 64 to 1G.
 std::uint32_t parse_slice(const std::string& text);
 Costs costs_of(const ClusterOptions& options);

@@ -241,9 +241,9 @@ void add_sim(CLI::App& app) {
       ->check(CLI::Range(1u, 64u));
   command->add_option("--slice", options->slice, "largest message; default 512K");
   command->add_option("--late-us", options->late_us, "ranks start up to so much later")
-      ->check(CLI::Range(0.0, kMostMicroseconds));
+      ->check(CLI::Range(0.0, kMostTime));
   command->add_option("--jitter-us", options->jitter_us, "messages take up to so much longer")
-      ->check(CLI::Range(0.0, kMostMicroseconds));
+      ->check(CLI::Range(0.0, kMostTime));
   command->add_option("--seed", options->seed)->capture_default_str();
   command->add_option("--json", options->json, "write the rows to this file");
   command->callback([options] { run(*options); });
