@@ -10,8 +10,8 @@ namespace {
 static_assert(HOCKET_UINT8 + 1 == kDataTypes && HOCKET_AVG + 1 == kReduceOps &&
               HOCKET_SEND_RECV + 1 == kCollectives);
 
-/// Buffers are shorter than this, so that sums of offsets and sizes cannot overflow.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+/// No machine has a longer buffer; and sums of offsets and sizes stay far from overflowing.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 48;
 
 Error refuse(const Arguments& call, const std::string& what) {
   return Error(Code::invalid_argument, std::string(name_of(call)) + ": " + what);

@@ -117,12 +117,18 @@ struct Subject {
   bool affords(std::uint64_t ranks) const { return messages(ranks) <= most_messages; }
 };
 
+constexpr std::uint64_t kLongestSlice = std::uint64_t{1} << 31;
+
+std::uint64_t most_slices(std::uint64_t most_messages) {
+  return std::max<std::uint64_t>(most_messages / 64, 64);
+}
+
 Subject subject_of(const Plan& plan, const Costs& costs, std::uint64_t most_messages) {
   Subject subject{plan, costs, most_messages, plan.slice_bytes};
-  const std::uint64_t most_slices = std::max<std::uint64_t>(most_messages / 64, 64);
-  const std::uint64_t factor = (slices(plan) + most_slices - 1) / most_slices;
+  const std::uint64_t most = most_slices(most_messages);
+  const std::uint64_t factor = (slices(plan) + most - 1) / most;
   subject.plan.slice_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      plan.slice_bytes * std::max<std::uint64_t>(factor, 1), std::uint64_t{1} << 31));
+      plan.slice_bytes * std::max<std::uint64_t>(factor, 1), kLongestSlice));
   // Floats are divided from the input into the output, and the rounds go on in place.
   const bool divided = internal::averages(plan) && is_float(plan.request.type);
   if (divided && plan.request.collective == Collective::all_reduce)
@@ -213,12 +219,30 @@ Price followed(const Subject& subject, std::uint32_t period) {
   return result;
 }
 
+/// Of a plan too long for the longest slices: a shorter one, whose price but for latency grows with
+/// its bytes.
+Price scaled(Plan plan, const Costs& costs, std::uint64_t most_messages) {
+  const std::uint64_t most_bytes = most_slices(most_messages) * kLongestSlice / 2;
+  const std::uint64_t times = (plan.total_bytes() + most_bytes - 1) / most_bytes;
+  plan.request.count /= times;
+  Price result = price(plan, costs, most_messages);
+  result.beta *= times;
+  result.gamma *= times;
+  result.cpu *= times;
+  result.time = result.alpha + result.beta + result.gamma + result.cpu;
+  result.exact = false;
+  result.why = "scaled up from a shorter message";
+  return result;
+}
+
 }  // namespace
 
 Price price(const Plan& plan, const Costs& costs, std::uint64_t most_messages) {
   if (plan.shape.rounds == 0) return {.why = "nothing is sent"};
   if (plan.request.collective == Collective::send_recv)
     return by_depth(plan, costs, "one message over the slowest link");
+  if (plan.total_bytes() > most_slices(most_messages) * kLongestSlice / 2)
+    return scaled(plan, costs, most_messages);
   const Subject subject = subject_of(plan, costs, most_messages);
   const std::uint32_t period = ranks_to_follow(subject);
   return period == 0 ? estimated(subject) : followed(subject, period);

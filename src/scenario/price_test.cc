@@ -190,6 +190,19 @@ TEST(Price, LongPlansAreExtrapolatedAndSaySo) {
   EXPECT_NEAR(static_cast<double>(estimate.time) / static_cast<double>(exact.time), 1, 0.01);
 }
 
+TEST(Price, MessagesTooLongForTheLongestSlicesAreScaledAndSaySo) {
+  const Topology topology(1, 8);
+  Request request;
+  request.count = std::uint64_t{1} << 36;
+  const Algorithm& ring = *algo::find(Collective::all_reduce, "ring");
+  const Price shorter = price(make_plan(ring, topology, request), Costs{});
+  request.count *= 256;  // 64 TiB
+  const Price estimate = price(make_plan(ring, topology, request), Costs{});
+  EXPECT_FALSE(estimate.exact);
+  EXPECT_STREQ(estimate.why, "scaled up from a shorter message");
+  EXPECT_NEAR(static_cast<double>(estimate.time) / static_cast<double>(shorter.time), 256, 0.1);
+}
+
 TEST(Price, AChainTooLongIsItsSlowestHopAgainAndAgain) {
   const Topology topology(4096, 1);
   Request request;

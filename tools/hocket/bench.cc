@@ -20,7 +20,7 @@
 namespace hocket::tools {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 36;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 36;  // of a case
 
 struct Options {
   std::string collective = "all", type = "float32", op = "sum", algorithm = "auto";
@@ -76,13 +76,12 @@ BenchCase make_case(Collective collective, DataType type, std::uint64_t bytes,
 
 std::vector<BenchCase> make_cases(const Options& options) {
   std::vector<BenchCase> cases;
-  const std::uint64_t least = parse_bytes(options.min_bytes), most = parse_bytes(options.max_bytes);
+  const std::uint64_t least = parse_bytes(options.min_bytes, {"-b", 0, kMostBytes});
+  const std::uint64_t most = parse_bytes(options.max_bytes, {"-e", 0, kMostBytes});
   if (options.factor < 2) throw CLI::ValidationError("-f", "must be at least 2");
   if (least > most)
     throw CLI::ValidationError(
         "-e", fmt::format("{} is less than -b, {}", options.max_bytes, options.min_bytes));
-  if (most > kMostBytes)
-    throw CLI::ValidationError("-e", fmt::format("{} is more than 64G", options.max_bytes));
   const auto types = named<DataType>(type_name(options.type), kDataTypes, "-d");
   const auto ops = named<ReduceOp>(options.op, kReduceOps, "-o");
   for (const Collective c : named<Collective>(options.collective, kCollectives, "collective"))

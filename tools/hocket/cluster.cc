@@ -39,11 +39,7 @@ std::shared_ptr<const Topology> topology_of(const ClusterOptions& options) {
 }
 
 std::uint32_t parse_slice(const std::string& text) {
-  constexpr std::uint64_t kLeast = 64, kMost = 1 << 30;
-  const std::uint64_t bytes = parse_bytes(text);
-  if (bytes < kLeast || bytes > kMost)
-    throw CLI::ValidationError("--slice", fmt::format("'{}' is not 64 to 1G", text));
-  return static_cast<std::uint32_t>(bytes);
+  return static_cast<std::uint32_t>(parse_bytes(text, {"--slice", 64, 1 << 30}));
 }
 
 Costs costs_of(const ClusterOptions& options) {

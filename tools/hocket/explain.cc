@@ -63,6 +63,8 @@ void print_candidate(const algo::Candidate& c, bool chosen) {
              c.price.exact ? "exact" : "estimate", c.price.why);
 }
 
+constexpr SizeOption kSizes = {"--bytes", 0, std::uint64_t{1} << 48};
+
 void run(const Options& options) {
   const Collective collective = parse_collective(options.collective);
   algo::Agreed agreed;
@@ -78,7 +80,7 @@ void run(const Options& options) {
     agreed.rules.push_back(rule);
   }
   const std::uint32_t ranks = options.cluster.ranks;
-  Request request = request_of(collective, parse_bytes(options.bytes), ranks);
+  Request request = request_of(collective, parse_bytes(options.bytes, kSizes), ranks);
   request.in_place = options.in_place;
   const Result<std::shared_ptr<const algo::Tuning>> tuning = algo::Tuning::make(agreed);
   if (!tuning) throw std::runtime_error(tuning.error().text());

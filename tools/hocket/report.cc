@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -69,19 +70,22 @@ double bus_factor(Collective collective, std::uint32_t ranks) {
   }
 }
 
-std::uint64_t parse_bytes(const std::string& text) {
+std::uint64_t parse_bytes(const std::string& text, const SizeOption& option) {
   char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  std::uint64_t unit = 1;
+  double number = std::strtod(text.c_str(), &end);
+  bool good = end != text.c_str() && number >= 0;
   if (*end != 0) {
     const char* const multiple = std::strchr(kMultiples, std::toupper(*end));
-    if (multiple == nullptr || (end[1] != 0 && std::string_view(end + 1) != "iB"))
-      throw std::invalid_argument("'" + text + "' is no size such as 8, 64K, 1M or 2G");
-    unit <<= 10 * (multiple - kMultiples + 1);
+    good &= multiple != nullptr && (end[1] == 0 || std::string_view(end + 1) == "iB");
+    if (good) number *= static_cast<double>(std::uint64_t{1} << (10 * (multiple - kMultiples + 1)));
   }
-  if (end == text.c_str() || !(number >= 0) || number * static_cast<double>(unit) > 0x1p62)
-    throw std::invalid_argument("'" + text + "' is no size such as 8, 64K, 1M or 2G");
-  return static_cast<std::uint64_t>(number * static_cast<double>(unit));
+  if (!good)
+    throw CLI::ValidationError(option.name,
+                               fmt::format("'{}' is no size such as 8, 64K, 1M or 2G", text));
+  if (number < static_cast<double>(option.least) || number > static_cast<double>(option.most))
+    throw CLI::ValidationError(option.name, fmt::format("'{}' is not {} to {}", text, option.least,
+                                                        print_bytes(option.most)));
+  return static_cast<std::uint64_t>(number);
 }
 
 std::string print_bytes(std::uint64_t bytes) {

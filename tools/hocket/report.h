@@ -30,8 +30,13 @@ std::string command_line();
 /// nccl-tests' factor: bus bandwidth is the algorithm's (bytes of the block space over time) times
 /// this.
 double bus_factor(Collective collective, std::uint32_t ranks);
-/// "8", "64K", "1M", "2G" (binary multiples) as bytes. Throws std::invalid_argument.
-std::uint64_t parse_bytes(const std::string& text);
+struct SizeOption {  ///< of a command, and the sizes that it takes
+  const char* name;
+  std::uint64_t least, most;
+};
+/// "8", "64K", "1M", "2G" (binary multiples) as bytes. Throws CLI::ValidationError, naming the
+/// option.
+std::uint64_t parse_bytes(const std::string& text, const SizeOption& option);
 /// 65536 as "64K" where it is a whole multiple, else as it is.
 std::string print_bytes(std::uint64_t bytes);
 

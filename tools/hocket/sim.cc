@@ -22,7 +22,7 @@
 namespace hocket::tools {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+constexpr SizeOption kSizes = {"--bytes", 0, std::uint64_t{1} << 40};
 
 struct Options {
   ClusterOptions cluster;
@@ -202,16 +202,16 @@ void run(const Options& options) {
   const std::uint32_t ranks = options.cluster.ranks;
   Report report;
   SharedRow shared;
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& size : options.sizes) sizes.push_back(parse_bytes(size, kSizes));
   print_head(options);
   std::size_t rows = 0;
-  for (const std::string& size : options.sizes)
+  for (const std::uint64_t bytes : sizes)
     for (const Algorithm* algorithm : parse_algorithms(options.algorithm, collective)) {
       if (algorithm != nullptr && !algorithm->fits(*topology_of(options.cluster)) &&
           options.algorithm == "all")
         continue;
-      if (parse_bytes(size) > kMostBytes)
-        throw CLI::ValidationError("-b", fmt::format("'{}' is more than 1T", size));
-      const Request request = request_of(collective, parse_bytes(size), ranks);
+      const Request request = request_of(collective, bytes, ranks);
       Row& row = shared.fresh();
       simulate_apart(options, request, algorithm, row);
       if (row.error[0] != 0) throw std::runtime_error(row.error);

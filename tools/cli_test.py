@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the command line tool as a user does: what it refuses, and that it leaves nothing behind.
+
+    cli_test.py path/to/hocket
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HOCKET = sys.argv.pop(1)
+
+REFUSED = [  # arguments, and what the message must say
+    ('frobnicate', 'A subcommand is required'),
+    ('bench nothing', "collective: 'nothing' is none of all, all_reduce,"),
+    ('bench all_reduce -n 0', '-n: must be 1 to 1024 ranks on one machine'),
+    ('bench all_reduce -n 2 -b 8 -e 4', '-e: 4 is less than -b, 8'),
+    ('bench all_reduce -n 2 -b 1T', "-b: '1T' is not 0 to 64G"),
+    ('bench all_reduce -n 2 -e 12Q', "-e: '12Q' is no size such as 8, 64K, 1M or 2G"),
+    ('bench all_reduce -n 2 -f 1', '-f: must be at least 2'),
+    ('bench all_reduce -n 2 -i 0', '--iterations: Value 0 not in range 1 to 100000'),
+    ('bench all_reduce -n 2 --channels 65', '--channels: Value 65 not in range 1 to 64'),
+    ('explain all_reduce -n 8 -b -3', "--bytes: '-3' is no size such as 8"),
+    ('explain all_reduce -n 8 -b x', "--bytes: 'x' is no size such as 8, 64K, 1M or 2G"),
+    ('explain all_reduce -n 8 --slice 63', "--slice: '63' is not 64 to 1G"),
+    ('explain all_reduce -n 8 --algo nope',
+     "all_reduce has no algorithm 'nope'; candidates: ring,"),
+    ('sim run all_reduce -n 0', '--ranks: Value 0 not in range 1 to 1048576'),
+    ('sim run all_reduce -n 8 -b 2T', "--bytes: '2T' is not 0 to 1T"),
+    ('sim run all_reduce -n 8 --late-us -1', '--late-us: Value -1 not in range 0'),
+]
+
+
+def run(arguments):
+    return subprocess.run([HOCKET, *arguments.split()], capture_output=True, text=True, timeout=60,
+                          check=False)
+
+
+class Refusals(unittest.TestCase):
+    def test_each_names_what_is_wrong(self):
+        for arguments, says in REFUSED:
+            with self.subTest(arguments):
+                done = run(arguments)
+                self.assertIn(says, done.stderr)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertEqual(done.stdout, '')
+
+
+class Explain(unittest.TestCase):
+    def test_the_largest_message_takes_no_minute(self):
+        begun = time.monotonic()
+        done = run('explain all_reduce -n 8 -b 256T')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(time.monotonic() - begun, 20)
+
+
+def ranks_of(parent):
+    """Processes whose parent is this one."""
+    found = []
+    for name in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{name}/stat') as file:
+                fields = file.read().rpartition(')')[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(fields[1]) == parent:
+            found.append(int(name))
+    return found
+
+
+def is_alive(process):
+    try:
+        with open(f'/proc/{process}/stat') as file:
+            return file.read().rpartition(')')[2].split()[0] not in 'ZX'
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+class Bench(unittest.TestCase):
+    def test_its_ranks_die_with_it(self):
+        bench = subprocess.Popen([HOCKET, *'bench all_reduce -n 3 -b 1M -e 1M -i 100000'.split()],
+                                 stdout=subprocess.DEVNULL)
+        try:
+            self.assertTrue(wait_until(lambda: len(ranks_of(bench.pid)) == 3))
+            ranks = ranks_of(bench.pid)
+        finally:
+            bench.send_signal(signal.SIGKILL)
+            bench.wait()
+        self.assertTrue(wait_until(lambda: not any(map(is_alive, ranks))), ranks)
+
+    def test_rows_say_how_many_values_were_wrong(self):
+        with tempfile.NamedTemporaryFile(suffix='.json') as file:
+            done = run(f'bench all_reduce -n 2 -b 8 -e 64K -f 8 --json {file.name}')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = json.load(file)['rows']
+        sizes = [8, 64, 512, 4096, 32768]
+        self.assertEqual([row['bytes'] for row in rows], [size for size in sizes for _ in '12'])
+        self.assertEqual([row['wrong'] for row in rows], [0] * 10)
+
+
+if __name__ == '__main__':
+    unittest.main()
