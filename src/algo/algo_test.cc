@@ -80,14 +80,14 @@ class MessageEnds : public ::testing::Test {
   void walk(std::uint32_t piece, const Exchange& x, bool sends, std::vector<Message>& messages) {
     const Range& range = sends ? x.out : x.in;
     const Piece cut(plan_, piece);
-    const std::uint64_t shift = sends && !x.staged ? landing_shift(cut, x) : 0;
+    const std::uint64_t moved = sends && !x.staged ? shift(cut, x.out, x.landing()) : 0;
     for (Slices s(cut, range); s.more(); s.next()) {
       EXPECT_LE(s.offset() + s.size(), bytes_of(range.buffer));
       if (x.fold != Fold::none && !sends) {
         const Buffer operand = static_cast<Buffer>(static_cast<int>(x.fold) - 1);
         EXPECT_LE(s.offset_in(operand) + s.size(), bytes_of(operand));
       }
-      messages.push_back({sends && x.staged ? kStaged : s.offset() + shift, s.size()});
+      messages.push_back({sends && x.staged ? kStaged : s.offset() + moved, s.size()});
     }
   }
   // All that `from` sends to `to` on a channel, as seen by one end.

@@ -92,27 +92,22 @@ world::Fold fold_of(const Step& step, const Slices& slices, ConstBytes arrived) 
   return fold;
 }
 
-struct Folded {
-  world::Device& device;
-  world::Waiter& waiter;
-  world::Fold fold;
+/// A step without a peer: `in` = `out`, or operand + `out`.
+struct Local {
+  const world::World& world;
+  Lane& lane;
+  const Step& step;
+  const Slices& slices;
   bool await_ready() const { return false; }
   bool await_suspend(std::coroutine_handle<> handle) {
-    waiter.handle = handle;
-    return !device.fold(waiter, fold);
-  }
-  void await_resume() const {}
-};
-
-struct Copied {
-  world::Device& device;
-  world::Waiter& waiter;
-  Bytes target;
-  ConstBytes source;
-  bool await_ready() const { return false; }
-  bool await_suspend(std::coroutine_handle<> handle) {
-    waiter.handle = handle;
-    return !device.copy(waiter, target, source);
+    const Exchange& x = step.exchange;
+    const std::uint64_t from = slices.offset() + shift(step.piece, x.in, x.out);
+    const ConstBytes source = step.work.source(x.out.buffer, from, slices.size());
+    lane.receive.handle = handle;
+    if (x.fold != Fold::none)
+      return !world.device.fold(lane.receive, fold_of(step, slices, source));
+    const Bytes target = step.work.target(x.in.buffer, slices.offset(), slices.size());
+    return !world.device.copy(lane.receive, target, source);
   }
   void await_resume() const {}
 };
@@ -167,27 +162,8 @@ Result<void> write(world::Fabric& fabric, Lane& lane, const Step& step, const Sl
   world::Message message;
   message.source = step.work.source(x.out.buffer, slices.offset(), slices.size());
   if (lane.send.port == world::Port::landing)
-    message.lands = slices.offset() + landing_shift(step.piece, x);
+    message.lands = slices.offset() + shift(step.piece, x.out, x.landing());
   return fabric.write(lane.send, message);
-}
-
-/// A step without a peer: `in` = `out`, or operand + `out`.
-Task<void> run_local_step(Op& op, Lane& lane, const Step& step) {
-  const Exchange& x = step.exchange;
-  world::Device& device = op.world().device;
-  Slices from(step.piece, x.out);
-  for (Slices to(step.piece, x.in); to.more(); to.next(), from.next()) {
-    const ConstBytes source = step.work.source(x.out.buffer, from.offset(), from.size());
-    if (x.fold == Fold::none) {
-      const Bytes target = step.work.target(x.in.buffer, to.offset(), to.size());
-      Copied copied{device, lane.receive, target, source};
-      co_await copied;
-    } else {
-      Folded folded{device, lane.receive, fold_of(step, to, source)};
-      co_await folded;
-    }
-  }
-  co_return kOk;
 }
 
 }  // namespace
@@ -219,13 +195,15 @@ Task<void> run_receiver(Op& op, Lane& lane) {
   for (Cursor at(lane); at.more(); at.next(), lane.round_received()) {
     const Step step = at.step();
     const Exchange& x = step.exchange;
-    if (x.from == lane.receive.owner) {
-      CO_TRY_VOID(run_local_step(op, lane, step));
-      continue;
-    }
     if (x.from == kNobody) continue;
-    lane.receive.aim(x.from, world::Port::arrival);
+    const bool is_local = x.from == lane.receive.owner;
+    if (!is_local) lane.receive.aim(x.from, world::Port::arrival);
     for (Slices slices(step.piece, x.in); slices.more(); slices.next()) {
+      if (is_local) {
+        Local local{world, lane, step, slices};
+        co_await local;
+        continue;
+      }
       CO_TRY_VOID(ready);
       Taken taken(world, lane, step, slices);
       CO_TRY_VOID(taken);

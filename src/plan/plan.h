@@ -18,7 +18,8 @@
 
 namespace hocket {
 
-enum class Buffer : std::uint8_t { input, output, scratch };
+/// As wide as its neighbours in a Range, which so has no gaps and is taken apart into registers.
+enum class Buffer : std::uint32_t { input, output, scratch };
 
 /// The local operand that an arrival is added to; `none`: it is stored as it is.
 enum class Fold : std::uint8_t { none, input, output, scratch };
@@ -48,6 +49,8 @@ struct Exchange {
   Fold fold = Fold::none;   ///< what becomes of the arrival; a fold needs a staged message
   /// The send waits for the arrivals and local steps of all rounds below this one; at most k.
   std::uint32_t after = 0;
+  /// What `out` becomes at the receiver, unless it is staged.
+  Range landing() const { return {lands, out.count, out.base, out.size, Buffer::output}; }
   bool operator==(const Exchange&) const = default;
 };
 

@@ -23,40 +23,36 @@ namespace hocket {
 
 class Slices {
  public:
-  Slices(const Piece& piece, const Range& range) : piece_(&piece), range_(range) {
-    slice_bytes_ = std::max(piece.plan().slice_bytes & ~(piece.grain() - 1), piece.grain());
-    if (range_.count > 0) seek();
-  }
+  Slices(const Piece& piece, const Range& range) : piece_(&piece), range_(range) { skip_empty(); }
 
   bool more() const { return at_ < end_ || (range_.count == 0 && block_ == 0); }
   /// Bytes from the start of the range's own buffer.
   std::uint64_t offset() const { return at_; }
   /// The same bytes in another buffer of this rank: where a fold finds its operand.
   std::uint64_t offset_in(Buffer buffer) const;
-  std::uint64_t size() const { return std::min<std::uint64_t>(end_ - at_, slice_bytes_); }
+  std::uint64_t size() const { return std::min<std::uint64_t>(end_ - at_, piece_->slice_bytes()); }
   void next() {
     at_ += size();
-    if (block_ < range_.count) {
-      if (at_ == end_) seek();
-    } else if (range_.count == 0) {
-      block_ = 1;
-    }
+    if (range_.count == 0) block_ = 1;
+    skip_empty();
   }
 
  private:
+  void skip_empty() {
+    while (at_ == end_ && block_ < range_.count) seek();
+  }
   void seek();
 
   const Piece* piece_;
   Range range_;
-  std::uint32_t slice_bytes_;
   std::uint32_t block_ = 0;         // the first one beyond this stretch; 1: the signal is over
   std::uint64_t at_ = 0, end_ = 0;  // what is left of the stretch, in the range's buffer
 };
 
-static_assert(sizeof(Slices) <= 64);
+static_assert(sizeof(Slices) <= 56);
 
-/// What to add, modulo 2^64, to the offset of a slice of `exchange.out` to find where it lands in
-/// the output of `exchange.to`.
-std::uint64_t landing_shift(const Piece& piece, const Exchange& exchange);
+/// What to add, modulo 2^64, to the offset of a slice of `from` to find the same bytes in `to`, a
+/// range that is equally long.
+std::uint64_t shift(const Piece& piece, const Range& from, const Range& to);
 
 }  // namespace hocket

@@ -112,22 +112,22 @@ TEST(Slices, NamesTheSameBytesInAnotherBuffer) {
   EXPECT_EQ(Slices(whole, {}).offset_in(Buffer::input), 0u);
 }
 
-TEST(LandingShift, FindsThePeersBytes) {
+TEST(Shift, FindsThePeersBytes) {
   Exchange x;
   x.out = {2, 1, 0, 4, Buffer::input};
   x.lands = 1;
   Plan alltoall = plan_of(Collective::alltoall, 10, 4);
   alltoall.pieces = 3;
   const Piece last(alltoall, 2);
-  EXPECT_EQ(Slices(last, x.out).offset() + landing_shift(last, x), 17u);
+  EXPECT_EQ(Slices(last, x.out).offset() + shift(last, x.out, x.landing()), 17u);
   x.lands = 2;
   const Plan gather = plan_of(Collective::all_gather, 10, 4);
   const Piece gathered(gather, 0);
-  EXPECT_EQ(Slices(gathered, x.out).offset() + landing_shift(gathered, x), 20u);
+  EXPECT_EQ(Slices(gathered, x.out).offset() + shift(gathered, x.out, x.landing()), 20u);
   const Plan reduce = plan_of(Collective::all_reduce, 10, 4);
-  EXPECT_EQ(landing_shift(Piece(reduce, 0), x), 0u);
+  EXPECT_EQ(shift(Piece(reduce, 0), x.out, x.landing()), 0u);
   x.out = {};
-  EXPECT_EQ(landing_shift(gathered, x), 0u);
+  EXPECT_EQ(shift(gathered, x.out, x.landing()), 0u);
 }
 
 // Every byte of the block space belongs to one piece and block, and a range of any positions has

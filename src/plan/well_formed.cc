@@ -51,18 +51,11 @@ bool equally_long(const Plan& plan, const Range& a, const Range& b) {
   return a.first == b.first && a.base == b.base && a.size == b.size;
 }
 
-Range landing(const Exchange& x) {
-  Range range = x.out;
-  range.first = x.lands;
-  range.buffer = Buffer::output;
-  return range;
-}
-
 const char* ill_sent(const Plan& plan, const Exchange& x) {
   if (x.out.count == 0 && !x.staged) return "a signal has to be staged";
   if (x.staged) return nullptr;
-  if (!in_blocks(plan, landing(x))) return "lands outside the block space";
-  if (!equally_long(plan, x.out, landing(x))) return "lands at positions other than its own";
+  if (!in_blocks(plan, x.landing())) return "lands outside the block space";
+  if (!equally_long(plan, x.out, x.landing())) return "lands at positions other than its own";
   return nullptr;
 }
 
@@ -124,7 +117,7 @@ const char* disagreement(const Plan& plan, const Exchange& sent, const Exchange&
   if (!equally_long(plan, sent.out, received.in)) return "the two ends name different blocks";
   if (sent.staged) return nullptr;
   if (received.fold != Fold::none) return "the receiver folds what lands";
-  if (received.in.buffer != Buffer::output || received.in.block(0) != landing(sent).block(0))
+  if (received.in.buffer != Buffer::output || received.in.block(0) != sent.landing().block(0))
     return "the two ends disagree on the landing";
   return nullptr;
 }
