@@ -20,8 +20,8 @@ constexpr std::uint32_t log2_ceil(std::uint32_t n) {
 }
 
 constexpr Fold fold_with(Buffer buffer) {
-  constexpr Fold kFolds[] = {Fold::input, Fold::output, Fold::scratch};
-  return kFolds[static_cast<std::uint32_t>(buffer)];
+  if (buffer == Buffer::input) return Fold::input;
+  return buffer == Buffer::output ? Fold::output : Fold::scratch;
 }
 
 struct Circle {

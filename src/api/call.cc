@@ -98,7 +98,9 @@ Result<Request> make_request(const Arguments& arguments, std::uint32_t world) {
   request.type = static_cast<DataType>(a.type);
   request.op = static_cast<ReduceOp>(a.op);
   request.count = a.count;
-  if (request.count > kMostBytes / size_of(request.type) / world)
+  std::uint64_t bytes = 0;  // of the longest buffer
+  if (__builtin_mul_overflow(request.count, std::uint64_t{size_of(request.type)} * world, &bytes) ||
+      bytes > kMostBytes)
     return refuse(a, "count " + std::to_string(a.count) + " is beyond what memory can hold");
   return request;
 }

@@ -2,6 +2,7 @@
 // The words of a request that every layer shares: element types, reductions, collectives.
 // Values only; each enum is dense from zero so that tables can be indexed by it.
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,29 +26,38 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr std::size_t kCollectives = 8;
 
-/// Bytes of one element.
+namespace internal {  // tables inside a function would be made anew at every call
+
+inline constexpr std::uint32_t kSizes[kDataTypes] = {4, 8, 2, 2, 4, 8, 1};
+inline constexpr const char* kTypeNames[kDataTypes] = {"float32", "float64", "bfloat16", "float16",
+                                                       "int32",   "int64",   "uint8"};
+inline constexpr const char* kOpNames[kReduceOps] = {"sum", "prod", "min", "max", "avg"};
+inline constexpr const char* kCollectiveNames[kCollectives] = {
+    "all_reduce", "all_gather", "reduce_scatter", "broadcast",
+    "reduce",     "alltoall",   "barrier",        "send_recv"};
+
+}  // namespace internal
+
+/// Bytes of one element: a power of two.
 constexpr std::uint32_t size_of(DataType type) {
-  constexpr std::uint32_t kSizes[kDataTypes] = {4, 8, 2, 2, 4, 8, 1};
-  return kSizes[static_cast<std::size_t>(type)];
+  return internal::kSizes[static_cast<std::size_t>(type)];
+}
+/// Whole elements in so many bytes, without a division.
+constexpr std::uint64_t count_in(std::uint64_t bytes, DataType type) {
+  return bytes >> std::countr_zero(size_of(type));
 }
 
 constexpr bool is_float(DataType type) { return type <= DataType::float16; }
 
 /// The one spelling of each name, as printed by every tool; never null.
 constexpr const char* name_of(DataType type) {
-  constexpr const char* kNames[kDataTypes] = {"float32", "float64", "bfloat16", "float16",
-                                              "int32",   "int64",   "uint8"};
-  return kNames[static_cast<std::size_t>(type)];
+  return internal::kTypeNames[static_cast<std::size_t>(type)];
 }
 constexpr const char* name_of(ReduceOp op) {
-  constexpr const char* kNames[kReduceOps] = {"sum", "prod", "min", "max", "avg"};
-  return kNames[static_cast<std::size_t>(op)];
+  return internal::kOpNames[static_cast<std::size_t>(op)];
 }
 constexpr const char* name_of(Collective collective) {
-  constexpr const char* kNames[kCollectives] = {"all_reduce", "all_gather", "reduce_scatter",
-                                                "broadcast",  "reduce",     "alltoall",
-                                                "barrier",    "send_recv"};
-  return kNames[static_cast<std::size_t>(collective)];
+  return internal::kCollectiveNames[static_cast<std::size_t>(collective)];
 }
 
 }  // namespace hocket

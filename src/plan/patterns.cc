@@ -38,9 +38,9 @@ Exchange round(const At& at, std::uint32_t k) {
   const std::uint32_t rank = k - 1;
   const Fold fold = rank == 0 ? Fold::none : Fold::output;
   if (rank == me) return local(at, operand, Buffer::output, fold);
-  const std::uint32_t distance = rank < me ? rank + 1 : rank;  // 1 .. world - 1, each once
+  const std::uint32_t to = me + (rank < me ? rank + 1 : rank);  // me + 1 .. me + world - 1
   Exchange x;
-  x.to = Rank{(me + distance) % world};
+  x.to = Rank{to < world ? to : to - world};
   x.from = Rank{rank};
   x.out = operand;
   x.in = block(0, 1, Buffer::output);

@@ -15,7 +15,7 @@ constexpr std::uint64_t kAlignment = 64;
 
 bool CpuDevice::fold(world::Waiter&, const world::Fold& fold) {
   if (fold.target.data == nullptr || fold.target.size == 0) return true;
-  const std::uint64_t count = fold.target.size / size_of(fold.type);
+  const std::uint64_t count = count_in(fold.target.size, fold.type);
   table_.fold(fold.type, fold.op, {fold.target.data, fold.local.data, fold.arrived.data, count});
   return true;
 }
@@ -27,7 +27,7 @@ bool CpuDevice::copy(world::Waiter&, Bytes target, ConstBytes source) {
 
 bool CpuDevice::scale(world::Waiter&, const world::Scale& scale) {
   if (scale.target.data == nullptr || scale.target.size == 0) return true;
-  const std::uint64_t count = scale.target.size / size_of(scale.type);
+  const std::uint64_t count = count_in(scale.target.size, scale.type);
   table_.scale(scale.type, {scale.target.data, scale.source.data, count, scale.divisor});
   return true;
 }
