@@ -10,11 +10,6 @@
 namespace hocket::host {
 namespace {
 
-bool is_warning(trace::Kind kind) {
-  return kind == trace::Kind::op_failed || kind == trace::Kind::peer_late ||
-         kind == trace::Kind::peer_lost;
-}
-
 std::string details(const trace::Event& event) {
   const std::string a = std::to_string(event.a), b = std::to_string(event.b);
   switch (event.kind) {
@@ -44,11 +39,6 @@ std::string details(const trace::Event& event) {
 
 void Log::warn(std::string_view text) {
   if (level_ >= LogLevel::warn) write_line(text);
-}
-
-void Log::record(const trace::Event& event) {
-  if (level_ < (is_warning(event.kind) ? LogLevel::warn : LogLevel::trace)) return;
-  write_line(text_of(event));
 }
 
 std::string Log::text_of(const trace::Event& event) {

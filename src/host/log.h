@@ -19,12 +19,20 @@ class Log final : public world::TraceSink {
 
   /// "hocket: TEXT", at level warn.
   void warn(std::string_view text);
-  void record(const trace::Event& event) override;
+  void record(const trace::Event& event) override {
+    if (level_ >= level_of(event.kind)) [[unlikely]]
+      write_line(text_of(event));
+  }
 
   /// What an event says, after "hocket: ".
   static std::string text_of(const trace::Event& event);
 
  private:
+  static LogLevel level_of(trace::Kind kind) {
+    const bool warns = kind == trace::Kind::op_failed || kind == trace::Kind::peer_late ||
+                       kind == trace::Kind::peer_lost;
+    return warns ? LogLevel::warn : LogLevel::trace;
+  }
   void write_line(std::string_view text);
   const LogLevel level_;
   const int descriptor_;
