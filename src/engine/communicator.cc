@@ -176,12 +176,10 @@ void Communicator::advance(Instant now) {
 
 /// Fails before the op has begun, or not at all.
 Result<void> Communicator::start(Op& op, Instant now) {
-  if (op.enters_) op.entry_ = entered_ = OpSeq{entered_.value + 1};
-  std::uint64_t scratch = 0;
-  for (const Work& work : op.works_) scratch += work.scratch_bytes();
-  if (scratch > scratch_.size) {
+  if (op.outline_.enters) op.entry_ = entered_ = OpSeq{entered_.value + 1};
+  if (op.outline_.scratch_bytes > scratch_.size) {
     if (scratch_.data != nullptr) world_.device.free(std::exchange(scratch_, {}));
-    TRY(scratch_, world_.device.allocate(scratch));
+    TRY(scratch_, world_.device.allocate(op.outline_.scratch_bytes));
   }
   const Plan& plan = op.works_[0].plan;
   record(op, trace::Kind::op_started, now,
@@ -212,7 +210,7 @@ void Communicator::op_ended(Op& op) {
 
 void Communicator::op_timed_out(Op& op) {
   world::Missing missing;
-  if (op.enters_) missing = world_.membership.missing(op.entry_);
+  if (op.outline_.enters) missing = world_.membership.missing(op.entry_);
   const std::vector<Rank> awaited = op.waiting_for();
   std::string text =
       "not done " + std::to_string(config_->op_timeout.ns / 1'000'000) + " ms after its start: ";
@@ -222,7 +220,7 @@ void Communicator::op_timed_out(Op& op) {
     culprit = missing.ranks[0];
   } else {
     const auto count = static_cast<std::uint32_t>(awaited.size());
-    text += std::string(op.enters_ ? "all ranks entered it; " : "") +
+    text += std::string(op.outline_.enters ? "all ranks entered it; " : "") +
             (count > 0 ? rank_list(awaited, count) : "nothing") + " awaited";
   }
   Error error(Code::timeout, std::move(text));

@@ -21,35 +21,37 @@ Rank Op::me() const { return communicator_.me(); }
 Error Op::cancelled() { return Error(Code::cancelled, "another part of the op failed first"); }
 
 void Op::start(Bytes scratch, Instant deadline) {
-  std::uint64_t at = 0;
-  for (Work& work : works_) {
-    work.scratch = scratch.data != nullptr ? scratch.data + at : nullptr;
-    at += work.scratch_bytes();
-  }
+  if (outline_.scratch_bytes > 0) lay_out(scratch);
   if (deadline != kNever) communicator_.loop().add(*this, deadline);
-  scope_.hold();
   if (Result<void> entered = join_others(); !entered) {
     child_failed(std::move(entered).error());
-  } else {
-    enter(Phase::scaling);
+    return end();
   }
-  scope_.release();  // may end the op: nothing of it is touched after this
+  enter(outline_.scales ? Phase::scaling : Phase::rounds);
+}
+
+void Op::lay_out(Bytes scratch) {
+  for (Work& work : works_) {
+    work.scratch = scratch.data;
+    if (scratch.data != nullptr) scratch.data += work.scratch_bytes();
+  }
 }
 
 Result<void> Op::join_others() {
-  if (!enters_) return kOk;
-  const Bytes output{works_[0].output, lands_ ? works_[0].plan.total_bytes() : 0};
+  if (!outline_.enters) return kOk;
+  const Bytes output{works_[0].output, outline_.lands ? works_[0].plan.total_bytes() : 0};
   return world().fabric.enter({entry_, output});
 }
 
-// A phase with nothing to do ends at once: most ops go straight to their rounds.
 void Op::enter(Phase phase) {
   phase_ = phase;
-  if (phase == Phase::rounds) return run_lanes();
-  const bool inputs = phase == Phase::scaling;
-  for (const Work& work : works_)
-    if (inputs ? work.scales_input() : work.divides_output(me()))
-      return scope_.spawn(run_scaling(*this, lanes_[0].receive, inputs));
+  scope_.hold();
+  if (phase == Phase::rounds) {
+    run_lanes();
+  } else {
+    scope_.spawn(run_scaling(*this, lanes_[0].receive, phase == Phase::scaling));
+  }
+  scope_.release();  // may end the op: nothing of it is touched after this
 }
 
 void Op::run_lanes() {
@@ -60,14 +62,14 @@ void Op::run_lanes() {
 }
 
 void Op::children_ended() {
-  if (failed() || phase_ == Phase::dividing) phase_ = Phase::ended;
-  if (phase_ == Phase::ended) {
-    communicator_.loop().remove(*this);
-    return communicator_.op_ended(*this);
-  }
-  scope_.hold();
-  enter(phase_ == Phase::scaling ? Phase::rounds : Phase::dividing);
-  scope_.release();
+  if (!failed() && phase_ == Phase::scaling) return enter(Phase::rounds);
+  if (!failed() && phase_ == Phase::rounds && outline_.divides) return enter(Phase::dividing);
+  end();
+}
+
+void Op::end() {
+  communicator_.loop().remove(*this);
+  communicator_.op_ended(*this);
 }
 
 void Op::delivered() { communicator_.enqueue(*this); }

@@ -62,7 +62,7 @@ class Op final : public Mail, private Scope::Owner, private Timer {
     return cancelled();
   }
   /// Messages that are not staged land in the peer's output: the op is one collective.
-  bool lands() const { return lands_; }
+  bool lands() const { return outline_.lands; }
   /// Its number among the ops that all ranks enter: those with a collective. Sends and receives
   /// alone have none (0), since only two ranks know of them.
   OpSeq entry() const { return entry_; }
@@ -78,16 +78,24 @@ class Op final : public Mail, private Scope::Owner, private Timer {
  private:
   friend class Communicator;
   friend class OpBuilder;
-  enum class Phase : std::uint8_t { queued, scaling, rounds, dividing, ended };
+  enum class Phase : std::uint8_t { queued, scaling, rounds, dividing };
+  struct Outline {  // what follows from its calls, for as long as they are the same
+    bool lands = true, enters = true;
+    bool scales = false, divides = false;  // has such phases
+    bool selected = false;                 // of one call that named no algorithm
+    std::uint64_t scratch_bytes = 0;
+  };
 
   void delivered() override;
   void expired() override;
   void child_failed(Error error) override;
   void children_ended() override;
   static Error cancelled();
+  void lay_out(Bytes scratch);
   Result<void> join_others();
   void enter(Phase phase);
   void run_lanes();
+  void end();
 
   Communicator& communicator_;
   Scope scope_;
@@ -98,8 +106,7 @@ class Op final : public Mail, private Scope::Owner, private Timer {
   Instant submitted_;
   Op* next_ = nullptr;  // in the communicator's queue or pool
   Phase phase_ = Phase::queued;
-  bool lands_ = true, enters_ = true;
-  bool selected_ = false;  // of one call that named no algorithm
+  Outline outline_;
   Word done_;
 };
 

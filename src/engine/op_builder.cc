@@ -41,17 +41,28 @@ Result<void> OpBuilder::build(std::span<const Call> calls) {
     return std::move(paired).error();
   }
   lay_out_lanes();
-  op_.enters_ = !std::all_of(op_.works_.begin(), op_.works_.end(), is_message);
-  op_.lands_ = calls.size() == 1 && op_.enters_;
-  op_.selected_ = calls.size() == 1 && calls[0].algorithm == nullptr;
+  draw_outline(calls);
   return kOk;
+}
+
+void OpBuilder::draw_outline(std::span<const Call> calls) {
+  Op::Outline outline;
+  outline.enters = !std::all_of(op_.works_.begin(), op_.works_.end(), is_message);
+  outline.lands = calls.size() == 1 && outline.enters;
+  outline.selected = calls.size() == 1 && calls[0].algorithm == nullptr;
+  for (const Work& work : op_.works_) {
+    outline.scales |= work.scales_input();
+    outline.divides |= work.divides_output(me_);
+    outline.scratch_bytes += work.scratch_bytes();
+  }
+  op_.outline_ = outline;
 }
 
 // Most ops ask for what the one before them asked for, and an op that ended well is as it was, but
 // for an all_reduce that averages: its request has become one in place.
 bool OpBuilder::is_as_before(std::span<const Call> calls) const {
-  return calls.size() == 1 && calls[0].algorithm == nullptr && op_.selected_ && !op_.failed() &&
-         op_.works_.size() == 1 && op_.works_[0].plan.request == calls[0].request;
+  return calls.size() == 1 && calls[0].algorithm == nullptr && op_.outline_.selected &&
+         !op_.failed() && op_.works_.size() == 1 && op_.works_[0].plan.request == calls[0].request;
 }
 
 void OpBuilder::renew(const Call& call) {

@@ -23,6 +23,7 @@ class OpBuilder {
   Result<Plan> plan(const Request& request, const Algorithm* forced) const;
   Result<void> pair_own_messages();
   void lay_out_lanes();
+  void draw_outline(std::span<const Call> calls);
   void add_lane(std::uint32_t number, ChannelId channel);
   Lane& lane_to(Rank peer);
   static void append(Lane& lane, Work& work);
