@@ -33,8 +33,6 @@ struct hocket_comm {
   hocket::engine::Communicator& communicator() { return *communicator_; }
   hocket::api::Runtime& runtime() { return runtime_; }
   hocket::engine::Process& process() { return runtime_.process(); }
-  /// Requests not yet tested or waited to their end.
-  hocket::Word requests;
 
  private:
   struct Private {};  // create() alone can name it

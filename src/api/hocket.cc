@@ -35,7 +35,7 @@ Result<void> usable(const hocket_comm* comm, const char* call) {
 }
 
 /// Waits for what was submitted, or hands it to the user and lets it begin.
-Result<void> carry_out(hocket_request own, hocket_request** request) {
+Result<void> carry_out(hocket_request& own, hocket_request** request) {
   if (request == nullptr) {
     own.wait(kForever);
     return own.finish();
@@ -58,7 +58,7 @@ Result<void> submit(hocket_comm& comm, const Arguments& arguments, hocket_reques
   hocket_request own;
   TRY_VOID(own.add(comm, {&call, 1}));
   own.submit();
-  return carry_out(std::move(own), request);
+  return carry_out(own, request);
 }
 
 hocket_result call(hocket_comm* comm, const Arguments& arguments, hocket_request** request) {
@@ -118,7 +118,7 @@ hocket_result hocket_comm_destroy(hocket_comm* comm) {
   if (comm == nullptr) return HOCKET_SUCCESS;
   if (const Result<void> result = usable(comm, __func__); !result) return fail(result.error());
   if (group().open()) return fail(refuse(Code::invalid_usage, __func__, "inside a group"));
-  if (const std::uint32_t requests = comm->requests.load(); requests > 0)
+  if (const std::uint32_t requests = comm->communicator().held(); requests > 0)
     return fail(refuse(Code::invalid_usage, __func__,
                        std::to_string(requests) +
                            (requests == 1 ? " request was" : " requests were") +
@@ -214,7 +214,7 @@ hocket_result hocket_group_end(hocket_request** request) {
         refuse(Code::invalid_usage, __func__, "the group belongs to the parent of this process"));
   hocket_request own;
   if (const Result<void> ended = group().end(own); !ended) return fail(ended.error());
-  return own.empty() ? HOCKET_SUCCESS : to_c(carry_out(std::move(own), request));
+  return own.empty() ? HOCKET_SUCCESS : to_c(carry_out(own, request));
 }
 
 hocket_result hocket_test(hocket_request** request, int* done) {

@@ -22,10 +22,7 @@ void hocket_request::discard() {
 }
 
 void hocket_request::submit() {
-  each([](const Part& part) {
-    part.comm->requests.add(1);
-    part.comm->communicator().commit(*part.op);
-  });
+  each([](const Part& part) { part.comm->communicator().commit(*part.op); });
 }
 
 void hocket_request::kick() {
@@ -62,6 +59,5 @@ Result<void> hocket_request::Part::finish() const {
   const hocket::Error* const error = op->error();
   Result<void> result = error != nullptr ? Result<void>(error->clone()) : hocket::kOk;
   comm->communicator().release(*op);
-  comm->requests.add(~0u);
   return result;
 }

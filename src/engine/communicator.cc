@@ -79,21 +79,28 @@ void Communicator::commit(Op& op) {
 void Communicator::discard(Op& op) {
   const Locked lock(submit_lock_);
   op.next_ = std::exchange(pool_, &op);
+  --count_.held;
 }
 
 void Communicator::post(Op& op) {
   op.seq_ = last_ = OpSeq{last_.value + 1};
-  pending_.add(1);
+  count_.submitted.store(count_.submitted.load() + 1);
   loop_.deliver(op);  // under the lock: mail is in the order of the numbers
 }
 
 Result<Op*> Communicator::take_op() {
   const Locked lock(submit_lock_);
   if (failure_) return failure_->clone();
+  ++count_.held;
   if (pool_ == nullptr) return std::make_unique<Op>(*this).release();
   Op* const op = std::exchange(pool_, pool_->next_);
   op->next_ = nullptr;
   return op;
+}
+
+std::uint32_t Communicator::held() const {
+  const Locked lock(submit_lock_);
+  return count_.held;
 }
 
 void Communicator::release(Op& op) {
@@ -202,7 +209,7 @@ void Communicator::op_ended(Op& op) {
     const Duration taken = now - op.submitted_;
     record(op, trace::Kind::op_completed, now, {static_cast<std::uint64_t>(taken.ns), 0});
   }
-  pending_.add(~0u);
+  count_.ended.store(count_.ended.load() + 1);
   op.done_.store(1);  // from here on the op may be released, and used again, by another thread
   listener_.op_ended(*this);
   advance(now);

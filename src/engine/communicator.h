@@ -70,8 +70,13 @@ class Communicator final : private Mail {
   std::optional<Error> failure() const;
   /// Fails the communicator on all ranks, soon; `reason` is told to the user.
   void abort(std::string reason);
-  /// Submitted and not done.
-  std::uint32_t pending() const { return pending_.load(); }
+  /// Ops submitted and not done.
+  std::uint32_t pending() const {
+    const std::uint32_t ended = count_.ended.load();  // first, lest it be of later ones
+    return count_.submitted.load() - ended;
+  }
+  /// Ops that callers have and have not given back.
+  std::uint32_t held() const;
 
   // Whoever holds the baton.
   const world::World& world() const { return world_; }
@@ -98,6 +103,11 @@ class Communicator final : private Mail {
   bool look_for_failure();
   void end_with_failure();
   void keep_failure(const Error& error);
+  struct Count {             // of ops
+    Word submitted;          // stored under the submit lock
+    Word ended;              // stored by whoever holds the baton
+    std::uint32_t held = 0;  // under the submit lock
+  };
   struct Facts {  // what an event says, by its kind (trace/event.h)
     std::uint64_t a;
     std::uint32_t b;
@@ -122,7 +132,7 @@ class Communicator final : private Mail {
   Bytes scratch_;
   std::optional<Error> failure_;        // written under the submit lock
   std::optional<std::string> aborted_;  // why; under the submit lock
-  Word pending_;
+  Count count_;
 };
 
 }  // namespace hocket::engine
