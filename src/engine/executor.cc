@@ -184,7 +184,7 @@ Task<void> run_sender(Op& op, Lane& lane) {
       if (!written) co_return std::move(written).error();
     }
   }
-  lane.send.aim(kNobody, world::Port::drained);
+  lane.send.aim(lane.send.peer, world::Port::drained);  // the next op may begin with that peer
   CO_TRY_VOID(ready);
   co_return kOk;
 }

@@ -112,7 +112,7 @@ std::vector<Rank> Op::waiting_for() const {
   std::vector<Rank> peers;
   for (const Lane& lane : lanes_)
     for (const world::Waiter* waiter : {&lane.send, &lane.receive})
-      if (waiter->parked && waiter->peer != kNobody) peers.push_back(waiter->peer);
+      if (waiter->parked && waiter->port != world::Port::drained) peers.push_back(waiter->peer);
   std::sort(peers.begin(), peers.end());
   peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
   return peers;
