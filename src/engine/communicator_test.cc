@@ -201,6 +201,72 @@ TEST_F(CommunicatorTest, InPlaceAndNotMeetInOneOp) {
   }
 }
 
+// ---- messages that repeat the one before -------------------------------------------------------
+
+TEST_F(CommunicatorTest, WhatGoesToSeveralIsRepeated) {
+  struct Case {
+    const char* algorithm;
+    std::uint64_t repeated;  // by each rank
+  };
+  // direct: what a rank added up goes to three; one_shot: so does all of its input. The others send
+  // nothing twice.
+  for (const auto& [algorithm, repeated] :
+       {Case{"direct", 2}, {"one_shot", 2}, {"ring", 0}, {"halving_doubling", 0}}) {
+    make(4, {.algorithm = algorithm});
+    std::array<std::array<std::int32_t, 4>, 4> values;
+    std::vector<Op*> ops;
+    for (std::uint32_t r = 0; r < 4; ++r) {
+      values[r] = {1, 10, 100, static_cast<std::int32_t>(r)};
+      Call made = call<std::int32_t>(Collective::all_reduce, 4, values[r].data(), values[r].data());
+      made.request.in_place = true;
+      ops.push_back(&submit(r, {made}));
+    }
+    for (Op* op : ops) finish(*op);
+    for (std::uint32_t r = 0; r < 4; ++r) {
+      EXPECT_EQ(values[r], (std::array{4, 40, 400, 6})) << algorithm;
+      EXPECT_EQ(parts(r).fabric.repeated, repeated) << algorithm;
+    }
+  }
+}
+
+// Rank 0 sends the same place twice, but waits in between for what arrives there.
+Exchange there_and_back(const At& at, std::uint32_t k) {
+  const Rank sender{k % 2}, receiver{1 - k % 2};
+  Exchange x;
+  x.after = k;
+  x.staged = k == 0;
+  if (at.me == sender) {
+    x.to = receiver;
+    x.out = {.count = 1};
+  } else {
+    x.from = sender;
+    x.in = {.count = 1};
+    if (k == 0) x.fold = Fold::output;
+  }
+  return x;
+}
+
+TEST_F(CommunicatorTest, WhatHasChangedSinceIsNotRepeated) {
+  const Algorithm algorithm{.name = "there_and_back",
+                            .collective = Collective::all_reduce,
+                            .fits = [](const Topology&) { return true; },
+                            .shape = [](const Topology&) { return Shape{1, 3}; },
+                            .round = there_and_back,
+                            .depth = [](const Topology&) { return 1u; }};
+  make(2);
+  std::array<std::int32_t, 2> values{3, 4};
+  std::vector<Op*> ops;
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    Call made = call<std::int32_t>(Collective::all_reduce, 1, &values[r], &values[r]);
+    made.request.in_place = true;
+    made.algorithm = &algorithm;
+    ops.push_back(&submit(r, {made}));
+  }
+  for (Op* op : ops) finish(*op);
+  EXPECT_EQ(values, (std::array{7, 7}));
+  EXPECT_EQ(parts(0).fabric.repeated, 0u);
+}
+
 // ---- phases ------------------------------------------------------------------------------------
 
 TEST_F(CommunicatorTest, AvgOfFloatsDividesInputsIntoTheOutputFirst) {

@@ -157,30 +157,55 @@ struct Taken {
   }
 };
 
-Result<void> write(world::Fabric& fabric, Lane& lane, const Step& step, const Slices& slices) {
-  const Exchange& x = step.exchange;
-  world::Message message;
-  message.source = step.work.source(x.out.buffer, slices.offset(), slices.size());
-  if (lane.send.port == world::Port::landing)
-    message.lands = slices.offset() + shift(step.piece, x.out, x.landing());
-  return fabric.write(lane.send, message);
-}
+/// Writes a lane's messages. A source that is sent twice in a row is unchanged unless arrivals were
+/// waited for in between: those that nobody waited for may as well come after the second sending,
+/// so they leave alone what it reads (the prover sees to it).
+class Writer {
+ public:
+  Writer(world::Fabric& fabric, Lane& lane) : fabric_(fabric), lane_(lane) {}
+
+  /// The lane has waited for the arrivals of that many rounds.
+  void know(std::uint32_t rounds) {
+    if (rounds <= known_) return;
+    known_ = rounds;
+    written_ = {};
+  }
+  Result<void> write(const Step& step, const Slices& slices) {
+    const Exchange& x = step.exchange;
+    world::Message message;
+    message.source = step.work.source(x.out.buffer, slices.offset(), slices.size());
+    if (lane_.send.port == world::Port::landing)
+      message.lands = slices.offset() + shift(step.piece, x.out, x.landing());
+    message.repeats = written_.data != nullptr && written_.data == message.source.data &&
+                      written_.size == message.source.size;
+    written_ = message.source;
+    return fabric_.write(lane_.send, message);
+  }
+
+ private:
+  world::Fabric& fabric_;
+  Lane& lane_;
+  ConstBytes written_;  // the last source, as long as it is as it was
+  std::uint32_t known_ = 0;
+};
 
 }  // namespace
 
 Task<void> run_sender(Op& op, Lane& lane) {
   world::Fabric& fabric = op.world().fabric;
   Ready ready{op, fabric, lane.send};
+  Writer writer(fabric, lane);
   for (Cursor at(lane); at.more(); at.next()) {
     const Step step = at.step();
     const Exchange& x = step.exchange;
     if (x.to == kNobody || x.to == lane.send.owner) continue;
     Received arrivals{lane, at.received_before(x.after)};
     CO_TRY_VOID(arrivals);
+    writer.know(arrivals.rounds);
     lane.send.aim(x.to, x.staged || !op.lands() ? world::Port::staged : world::Port::landing);
     for (Slices slices(step.piece, x.out); slices.more(); slices.next()) {
       CO_TRY_VOID(ready);
-      Result<void> written = write(fabric, lane, step, slices);
+      Result<void> written = writer.write(step, slices);
       if (!written) co_return std::move(written).error();
     }
   }

@@ -133,8 +133,11 @@ class Fabric final : public world::Fabric {
   }
   Result<void> write(world::Waiter& waiter, const world::Message& message) override {
     if (broken) return broken->clone();
+    std::vector<std::byte>& bytes = written_[waiter.channel];
     const std::byte* const data = message.source.data;
-    board_.links[{me_, waiter.peer, waiter.channel}].emplace_back(data, data + message.source.size);
+    if (!message.repeats) bytes.assign(data, data + message.source.size);
+    repeated += message.repeats ? 1 : 0;
+    board_.links[{me_, waiter.peer, waiter.channel}].push_back(bytes);
     return kOk;
   }
   Result<ConstBytes> front(world::Waiter& waiter, std::uint64_t size) override {
@@ -173,6 +176,7 @@ class Fabric final : public world::Fabric {
   std::optional<Error> broken;  ///< what every write ends with
   bool restless = false;        ///< every poll says that something moved
   std::uint64_t polls = 0;
+  std::uint64_t repeated = 0;  ///< messages that were said to repeat the one before, and did
   std::vector<world::Entry> entries;
 
  private:
@@ -182,6 +186,7 @@ class Fabric final : public world::Fabric {
   Board& board_;
   const Rank me_;
   std::vector<world::Waiter*> parked_;
+  std::map<ChannelId, std::vector<std::byte>> written_;  // last
 };
 
 class Membership final : public world::Membership {

@@ -58,6 +58,9 @@ struct Entry {  ///< a rank enters an op: peers may write into `output` from now
 struct Message {
   ConstBytes source;        ///< kept readable until drained
   std::uint64_t lands = 0;  ///< Port::landing: byte offset in the peer's output
+  /// The message that this rank wrote last on the channel, to whomever, had this source, and nobody
+  /// has written there since. Who copied that one need not copy this one; others take no notice.
+  bool repeats = false;
 };
 
 class Fabric {

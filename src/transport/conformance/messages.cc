@@ -57,6 +57,13 @@ Task<void> send(Player& self, world::Waiter& out, ConstBytes source) {
   co_return written;
 }
 
+Task<void> send_again(Player& self, world::Waiter& out, ConstBytes source) {
+  co_await self.ready(out);
+  const world::Message message{source, 0, true};
+  Result<void> written = self.fabric().write(out, message);
+  co_return written;
+}
+
 Task<void> take(Player& self, world::Waiter& in, std::uint64_t size, std::uint64_t seed) {
   co_await self.ready(in);
   Result<ConstBytes> bytes = self.fabric().front(in, size);

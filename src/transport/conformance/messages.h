@@ -41,6 +41,8 @@ bool is_filled(const Player& self, ConstBytes bytes, std::uint64_t size, std::ui
 
 /// Waits for the port and writes.
 Task<void> send(Player& self, world::Waiter& out, ConstBytes source);
+/// The same where it repeats what was written last on the channel.
+Task<void> send_again(Player& self, world::Waiter& out, ConstBytes source);
 /// Waits for the arrival, looks at it, gives it back; mismatch unless it is filled from `seed`.
 Task<void> take(Player& self, world::Waiter& in, std::uint64_t size, std::uint64_t seed);
 /// The same by way of land, into `target`.

@@ -191,6 +191,65 @@ TEST_P(Conformance, CrossesBothWaysOnEveryChannel) {
   perform(script, std::min(traits().most_ranks, 4u));
 }
 
+// Everybody tells all others the same, of every size, whoever is slow to take it; and nothing that
+// is written later gets into what somebody has not taken yet.
+class Telling final : public Script {
+ public:
+  std::uint32_t voices(Rank) const override { return 2; }
+  Task<void> play(Player& self, std::uint32_t voice) override {
+    return voice == 0 ? tells(self) : hears(self);
+  }
+
+ private:
+  static std::uint64_t seed(std::uint64_t size, std::uint32_t from) { return size * 10 + from; }
+  Task<void> tells(Player& self) {
+    for (int round = 0; round < 4; ++round) {
+      for (const std::uint64_t size : sizes_to(self.traits().slice_bytes)) {
+        CO_TRY_VOID(tell(self, size));
+      }
+    }
+    co_return kOk;
+  }
+  Task<void> tell(Player& self, std::uint64_t size) {
+    const std::uint32_t n = self.ranks(), me = self.rank().value;
+    world::Waiter out = self.waiter(Port::staged, (me + 1) % n);
+    Payload payload(size);
+    payload.fill(seed(size, me));
+    CO_TRY_VOID(send(self, out, payload.source(self)));
+    for (std::uint32_t i = 2; i < n; ++i) {
+      out.aim(Rank{(me + i) % n}, Port::staged);
+      CO_TRY_VOID(send_again(self, out, payload.source(self)));
+    }
+    CO_TRY_VOID(drain(self));
+    payload.fill(~size);
+    co_return kOk;
+  }
+  Task<void> hears(Player& self) {
+    for (int round = 0; round < 4; ++round) {
+      for (const std::uint64_t size : sizes_to(self.traits().slice_bytes)) {
+        CO_TRY_VOID(idle(self, self.rank().value));
+        CO_TRY_VOID(hear(self, size));
+      }
+    }
+    co_return kOk;
+  }
+  Task<void> hear(Player& self, std::uint64_t size) {
+    world::Waiter in = self.waiter(Port::arrival, 0);
+    for (std::uint32_t from = 0; from < self.ranks(); ++from) {
+      if (Rank{from} == self.rank()) continue;
+      in.aim(Rank{from}, Port::arrival);
+      CO_TRY_VOID(take(self, in, size, seed(size, from)));
+    }
+    co_return kOk;
+  }
+};
+
+TEST_P(Conformance, TellsSeveralTheSame) {
+  Telling script;
+  perform(script, 2);
+  perform(script, std::min(traits().most_ranks, 4u));
+}
+
 // A rank may be its own peer.
 class ToItself final : public Script {
  public:

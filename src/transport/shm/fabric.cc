@@ -3,10 +3,11 @@
 
 namespace hocket::transport::shm {
 
-Fabric::Fabric(Peers& peers)
-    : peers_(peers),
-      scratch_(peers.segment().shape().slice_bytes),
-      channels_(peers.segment().shape().channels) {}
+Fabric::Fabric(Peers& peers) : peers_(peers), scratch_(peers.segment().shape().slice_bytes) {
+  const std::uint32_t channels = peers.segment().shape().channels;
+  channels_.reserve(channels);
+  while (channels_.size() < channels) channels_.emplace_back(peers.segment());
+}
 
 Result<void> Fabric::enter(const world::Entry& entry) {
   std::atomic<std::uint64_t>& entered = peers_.segment().row(peers_.me()).entered;
@@ -30,7 +31,7 @@ bool Fabric::ready(world::Waiter& waiter) {
 
 Result<void> Fabric::write(world::Waiter& waiter, const world::Message& message) {
   Outgoing& link = outgoing(waiter);
-  TRY_VOID(link.write(message.source));
+  TRY_VOID(link.write(message));
   if (link.has_sources() && !link.is_listed) {
     link.is_listed = true;
     channel(waiter).with_sources.push_back(&link);
@@ -86,7 +87,7 @@ Outgoing& Fabric::make_outgoing(const world::Waiter& waiter) {
   std::unique_ptr<Outgoing>& link = links[waiter.peer.value];
   if (link == nullptr) {
     Result<Box*> box = peers_.segment().box(peers_.me(), waiter.peer, waiter.channel);
-    link = std::make_unique<Outgoing>(peers_, waiter.peer, std::move(box));
+    link = std::make_unique<Outgoing>(peers_, channel(waiter).stages, waiter.peer, std::move(box));
     if (is_closed_) link->close();
   }
   return *link;

@@ -11,6 +11,7 @@
 #include "transport/shm/outgoing.h"
 #include "transport/shm/parking.h"
 #include "transport/shm/peers.h"
+#include "transport/shm/stages.h"
 #include "world/fabric.h"
 
 namespace hocket::transport::shm {
@@ -36,6 +37,8 @@ class Fabric final : public world::Fabric {
 
  private:
   struct Channel {
+    explicit Channel(Segment& segment) : stages(segment) {}
+    Stages stages;
     std::vector<std::unique_ptr<Outgoing>> out;  // by peer; null until used
     std::vector<std::unique_ptr<Incoming>> in;
     std::vector<Outgoing*> with_sources;

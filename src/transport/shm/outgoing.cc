@@ -12,33 +12,6 @@
 
 namespace hocket::transport::shm {
 
-Result<std::uint64_t> Stages::take(Segment& segment, std::uint32_t slot, std::uint64_t size) {
-  if (size <= Segment::kCellBytes) {
-    if (cells_ == 0) {
-      TRY(cells_, segment.allocate(segment.shape().credits * Segment::kCellBytes));
-    }
-    return cells_ + slot * Segment::kCellBytes;
-  }
-  if (held_.empty()) {
-    held_.resize(segment.shape().credits);
-    free_.reserve(held_.size());  // a link in a hurry has no memory to take
-  }
-  std::uint64_t offset = 0;
-  if (free_.empty()) {
-    TRY(offset, segment.allocate(segment.shape().slice_bytes));
-  } else {
-    offset = free_.back();
-    free_.pop_back();
-  }
-  held_[slot] = offset;
-  return offset;
-}
-
-void Stages::give_back(std::uint32_t slot) {
-  if (slot >= held_.size() || held_[slot] == 0) return;
-  free_.push_back(std::exchange(held_[slot], 0));
-}
-
 namespace {
 
 /// Two ranks of one process copy nothing that they need not; others stage what caches hold, within
@@ -53,11 +26,12 @@ std::uint64_t most_staged(Peers& peers, const Peer& to) {
 
 }  // namespace
 
-Outgoing::Outgoing(Peers& peers, Rank to, Result<Box*> box)
+Outgoing::Outgoing(Peers& peers, Stages& stages, Rank to, Result<Box*> box)
     : peers_(peers),
       peer_(peers.peer(to)),
       credits_(peers.segment().shape().credits),
-      most_staged_(most_staged(peers, peer_)) {
+      most_staged_(most_staged(peers, peer_)),
+      staging_(stages) {
   if (box) {
     box_ = *box;
   } else {
@@ -93,7 +67,8 @@ Error Outgoing::refusal() const {
       .about_peer(peer_.rank);
 }
 
-Result<void> Outgoing::write(ConstBytes source) {
+Result<void> Outgoing::write(const world::Message& message) {
+  const ConstBytes source = message.source;
   if (broken_ || is_closed_ || peer_.is_gone()) [[unlikely]]
     return refusal();
   CHECK(has_credit(), "write without a credit: ask ready() first");
@@ -108,10 +83,11 @@ Result<void> Outgoing::write(ConstBytes source) {
   }
   std::uint64_t place = 0;
   if (source.size <= most_staged_ || !is_direct()) {
-    TRY(place, stage(source));
+    TRY(place, stage(message));
     post(Kind::staged, source.size, place);
     return kOk;
   }
+  staging_.pass();
   place = reinterpret_cast<std::uint64_t>(source.data);
   addressed_ = written_ + 1;
   post(Kind::addressed, source.size, place);
@@ -135,21 +111,14 @@ bool Outgoing::is_direct() {
   return reach_ == Reach::direct;
 }
 
-Result<std::uint64_t> Outgoing::stage(ConstBytes source) {
-  if (source.size > Segment::kCellBytes) give_back_stages();
-  Result<std::uint64_t> place = stages_.take(peers_.segment(), at_, source.size);
+Result<std::uint64_t> Outgoing::stage(const world::Message& message) {
+  if (message.source.size > Segment::kCellBytes) {
+    look_for_credits();
+    staging_.give_back(popped_);
+  }
+  Result<std::uint64_t> place = staging_.put(message, at_);
   if (!place) return std::move(place).error().at_rank(peers_.me()).about_peer(peer_.rank);
-  copy(peers_.segment().at(*place, source.size), source.data, source.size);
   return place;
-}
-
-// Those that hold a stage are among the last `credits` messages before the last call.
-void Outgoing::give_back_stages() {
-  look_for_credits();
-  const std::uint64_t end = std::min(popped_, given_back_ + credits_);
-  for (std::uint64_t i = given_back_; i < end; ++i)
-    stages_.give_back(static_cast<std::uint32_t>(i % credits_));
-  given_back_ = popped_;
 }
 
 bool Outgoing::is_drained() {

@@ -5,46 +5,31 @@
 //
 // When the communicator fails or its owner leaves, the link closes: nobody starts to read a source
 // after that, and ranks of the same process have stopped, so that its owner may free it.
-// Threads: whoever holds the baton. Ownership: borrows peers and box. Failure: peer_lost when the
-// receiver is gone or the link closed; out_of_memory for staging.
-// Cost: a small write stores to one cache line; credits are looked up when the known ones are used.
+// Threads: whoever holds the baton. Ownership: borrows peers, stages and box. Failure: peer_lost
+// when the receiver is gone or the link closed; out_of_memory for staging. Cost: a small write
+// stores to one cache line; credits are looked up when the known ones are used.
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
 #include "transport/shm/peers.h"
 #include "transport/shm/segment.h"
+#include "transport/shm/stages.h"
+#include "world/fabric.h"
 
 namespace hocket::transport::shm {
 
-/// The staging memory of one link: a cell for each slot, and stages of a slice for what is larger
-/// than a cell. Of those, what was given back last is taken first: a link in step stays within one
-/// stage, and in the cache.
-class Stages {
- public:
-  /// Offset of memory for the message that goes into `slot`.
-  Result<std::uint64_t> take(Segment& segment, std::uint32_t slot, std::uint64_t size);
-  /// Of the message that went into `slot`, if it has a stage.
-  void give_back(std::uint32_t slot);
-
- private:
-  std::uint64_t cells_ = 0;          // offset; 0: none yet
-  std::vector<std::uint64_t> free_;  // offsets
-  std::vector<std::uint64_t> held_;  // by slot; 0: none
-};
-
 class Outgoing {
  public:
-  Outgoing(Peers& peers, Rank to, Result<Box*> box);
+  Outgoing(Peers& peers, Stages& stages, Rank to, Result<Box*> box);
   Outgoing(const Outgoing&) = delete;
   Outgoing& operator=(const Outgoing&) = delete;
 
   /// A message may be written, or will be refused with an error.
   bool ready();
-  Result<void> write(ConstBytes source);
+  Result<void> write(const world::Message& message);
 
   /// Whether a source is still to be read, as far as was known last.
   bool has_sources() const { return addressed_ > popped_; }
@@ -62,9 +47,8 @@ class Outgoing {
   bool is_direct();
   template <class Payload>
   void post(Kind kind, std::uint64_t size, const Payload& payload);
-  /// Copies it into a stage; its offset.
-  Result<std::uint64_t> stage(ConstBytes source);
-  void give_back_stages();
+  /// Sees to it that the message is in the segment; its offset.
+  Result<std::uint64_t> stage(const world::Message& message);
   Error refusal() const;
 
   Peers& peers_;
@@ -78,9 +62,8 @@ class Outgoing {
   std::uint64_t written_ = 0;        // messages
   std::uint64_t popped_ = 0;         // as last seen
   std::uint64_t addressed_ = 0;      // the last message whose source is read later
-  std::uint64_t given_back_ = 0;     // messages whose stages were given back
   Reach reach_ = Reach::unknown;
-  Stages stages_;
+  Staging staging_;
 };
 
 }  // namespace hocket::transport::shm
