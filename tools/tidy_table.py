@@ -3,8 +3,8 @@
 
 # Folder of src/ -> the folders whose headers it may include, itself aside.
 ADAPTER = 'base async trace topo world'
-ADAPTERS = 'device/cpu device/cuda transport/local transport/shm transport/tcp transport/verbs ' \
-           'host sim'
+ADAPTERS = 'device/kernels device/cpu device/cuda transport/local transport/shm transport/tcp ' \
+           'transport/verbs host sim'
 ENGINE = 'base async trace world topo plan fault algo control'
 MAY_INCLUDE = {
     'base': '',
@@ -17,9 +17,10 @@ MAY_INCLUDE = {
     'algo': 'base topo plan',
     'control': 'base async trace topo world fault',
     'engine': ENGINE,
-    'device/cpu': ADAPTER,
-    'device/cuda': ADAPTER,
-    'device': ADAPTER + ' device/cpu device/cuda',
+    'device/kernels': 'base world',
+    'device/cpu': ADAPTER + ' device/kernels',
+    'device/cuda': ADAPTER + ' device/kernels',
+    'device': ADAPTER + ' device/kernels device/cpu device/cuda',
     'transport/local': ADAPTER,
     'transport/shm': ADAPTER,
     'transport/tcp': ADAPTER,

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel knows of its domain, and where peers write in a rank's mailbox.
+//
+// A mailbox is device memory of one rank that all ranks of its domain have mapped. It has two
+// halves: ops of an odd lap use one, those of an even lap the other. A lap is the number of an op
+// among those of the communicator on the device, counted there, so that a graph replays without the
+// host. Two halves suffice since in every swap each rank hears from each: whoever is at lap e + 2
+// has heard from all peers in lap e + 1, so all have ended lap e and read what it had in this half.
+// Hence the rule that a swap sends something to every peer, be its part empty.
+//
+// Threads: none; addresses are computed, nothing is read. Ownership: borrows everything.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "device/kernels/kernel.h"
+#include "world/swap.h"
+
+namespace hocket::kernels {
+
+inline constexpr std::uint32_t kMostBlocks = 64;  ///< of a launch
+
+/// 8 bytes that are there when their flag is: written and read as one.
+struct alignas(16) Packet {
+  std::uint64_t data = 0;
+  std::uint32_t lap = 0, signature = 0;
+};
+static_assert(sizeof(Packet) == 16);
+
+/// A staged part's flag, alone in its line: the block of threads of that number has sent its share.
+struct alignas(128) Flag {
+  std::uint32_t lap = 0, signature = 0;
+};
+static_assert(sizeof(Flag) == 128);
+
+/// How large a mailbox is, equal on all ranks of a domain.
+struct Capacity {
+  std::uint32_t world = 2;
+  std::uint64_t packets = 0;  ///< for each peer and half
+  std::uint64_t staged = 0;   ///< bytes, for each peer and half; a multiple of 128
+};
+
+/// Why a kernel gave up; in host memory that the device has mapped. `code` is written last.
+struct Report {
+  enum Code : std::uint32_t { none, aborted, late, mismatch };
+  std::uint32_t peer = 0, lap = 0, seen = 0;  ///< whom it waited for; in which lap; what came
+  std::uint32_t code = none;
+};
+
+struct Domain {
+  std::uint32_t me = 0;
+  Capacity capacity;
+  std::byte* mailboxes[world::kMostInDomain] = {};  ///< by rank, where this rank's device sees them
+  std::uint32_t* laps = nullptr;        ///< the last lap, kMostBlocks times: one for each block
+  const std::uint32_t* stop = nullptr;  ///< not 0: give up; in mapped host memory
+  Report* report = nullptr;
+};
+
+/// A mailbox: packets, flags, staging; within each by half, then by sender.
+struct Mailbox {
+  std::byte* base = nullptr;
+  Capacity capacity;
+
+  HOCKET_DEVICE std::uint64_t slot(std::uint32_t lap, std::uint32_t from) const {
+    return (lap & 1) * capacity.world + from;
+  }
+  HOCKET_DEVICE Packet* packets(std::uint32_t lap, std::uint32_t from) const {
+    return reinterpret_cast<Packet*>(base) + slot(lap, from) * capacity.packets;
+  }
+  HOCKET_DEVICE Flag* flags(std::uint32_t lap, std::uint32_t from) const {
+    return reinterpret_cast<Flag*>(base + packet_bytes(capacity)) + slot(lap, from) * kMostBlocks;
+  }
+  HOCKET_DEVICE std::byte* staging(std::uint32_t lap, std::uint32_t from) const {
+    return base + packet_bytes(capacity) + flag_bytes(capacity) + slot(lap, from) * capacity.staged;
+  }
+
+  HOCKET_DEVICE static constexpr std::uint64_t packet_bytes(const Capacity& c) {
+    return 2 * c.world * c.packets * sizeof(Packet);
+  }
+  HOCKET_DEVICE static constexpr std::uint64_t flag_bytes(const Capacity& c) {
+    return c.staged ? 2 * c.world * kMostBlocks * sizeof(Flag) : 0;
+  }
+  HOCKET_DEVICE static constexpr std::uint64_t bytes(const Capacity& c) {
+    return packet_bytes(c) + flag_bytes(c) + 2 * c.world * c.staged;
+  }
+};
+
+HOCKET_DEVICE inline Mailbox mailbox(const Domain& domain, std::uint32_t rank) {
+  return {domain.mailboxes[rank], domain.capacity};
+}
+
+}  // namespace hocket::kernels

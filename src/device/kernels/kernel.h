@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel here is a function template over a Thread: what one thread of the device does, and all
+// it may touch. The CUDA compiler makes device code of it (device/cuda), the host's compiler its
+// twin, which device/cpu runs in random interleavings. So there is one text for both; what differs
+// is how a Thread reads, writes and waits.
+//
+//   block(), blocks(), thread(), threads()        as CUDA numbers them
+//   sync()                                        all threads of the block get here; orders memory
+//   load(from, bytes), store(to, word, bytes)     the user's: 0 to 8 bytes, any alignment
+//   load_packet(from), store_packet(to, packet)   16 bytes at once, relaxed, visible to all ranks
+//   load_lap(from), store_lap(to, lap)            this rank's own
+//   patient(spins, domain, from, lap)             false: stopped or late, and has reported so
+//   report(domain, report)                        why this rank gives up; the first one stays
+//
+// The twin may be suspended in any of these.
+#pragma once
+
+#ifdef __CUDACC__
+#define HOCKET_DEVICE __host__ __device__
+#else
+#define HOCKET_DEVICE
+#endif
