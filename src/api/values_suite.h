@@ -14,7 +14,7 @@
 
 #include "base/prng.h"
 #include "base/types.h"
-#include "device/cpu/half.h"
+#include "device/kernels/half.h"
 
 namespace hocket::api {
 
@@ -55,7 +55,7 @@ constexpr bool kIsFloat = !std::is_integral_v<T>;
 template <class T>
 long double widened(T value) {
   if constexpr (std::is_class_v<T>) {
-    return cpu::to_float(value);
+    return kernels::to_float(value);
   } else {
     return value;
   }
@@ -65,7 +65,7 @@ long double widened(T value) {
 template <class T>
 T narrowed(long double value) {
   if constexpr (std::is_class_v<T>) {
-    return cpu::round_to<T>(static_cast<float>(value));
+    return kernels::round_to<T>(static_cast<float>(value));
   } else {
     return static_cast<T>(value);
   }
@@ -79,9 +79,9 @@ inline constexpr long double kRounding<float> = 0x1p-24L;
 template <>
 inline constexpr long double kRounding<double> = 0x1p-53L;
 template <>
-inline constexpr long double kRounding<cpu::Bfloat16> = 0x1p-8L;
+inline constexpr long double kRounding<kernels::Bfloat16> = 0x1p-8L;
 template <>
-inline constexpr long double kRounding<cpu::Float16> = 0x1p-11L;
+inline constexpr long double kRounding<kernels::Float16> = 0x1p-11L;
 /// And the most that it takes from a denormal of binary16.
 inline constexpr long double kTiny = 0x1p-25L;
 
@@ -94,9 +94,9 @@ void with_type(DataType type, Action action) {
     case DataType::float64:
       return action.template operator()<double>();
     case DataType::bfloat16:
-      return action.template operator()<cpu::Bfloat16>();
+      return action.template operator()<kernels::Bfloat16>();
     case DataType::float16:
-      return action.template operator()<cpu::Float16>();
+      return action.template operator()<kernels::Float16>();
     case DataType::int32:
       return action.template operator()<std::int32_t>();
     case DataType::int64:

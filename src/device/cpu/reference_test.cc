@@ -17,11 +17,16 @@
 #include <vector>
 
 #include "base/prng.h"
-#include "device/cpu/half.h"
+#include "device/kernels/half.h"
 #include "testing/cases.h"
 
 namespace hocket::cpu {
 namespace {
+
+using kernels::Bfloat16;
+using kernels::Float16;
+using kernels::round_to;
+using kernels::to_float;
 
 #ifdef __SIZEOF_FLOAT128__
 __extension__ using Quad = __float128;

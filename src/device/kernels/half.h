@@ -3,7 +3,7 @@
 //
 // g++ 12 has no arithmetic bfloat16 and its _Float16 needs instructions that not every machine has,
 // so the formats are bit patterns, widened to float for arithmetic and rounded back once. These are
-// the definitions; the vector kernels agree with them bit for bit.
+// the definitions; vector kernels and GPUs' own instructions agree with them bit for bit.
 //
 // Rounding is to nearest, ties to even. What exceeds the largest finite value becomes infinite,
 // denormals are kept, a NaN stays one (quiet, same sign and upper bits, as F16C has it).
@@ -13,7 +13,9 @@
 #include <bit>
 #include <cstdint>
 
-namespace hocket::cpu {
+#include "device/kernels/kernel.h"
+
+namespace hocket::kernels {
 
 /// IEEE 754 binary16: 1 sign, 5 exponent, 10 mantissa bits; up to 65504, denormals from 2^-24.
 struct Float16 {
@@ -28,12 +30,12 @@ struct Bfloat16 {
 };
 
 /// Exact: every 16-bit value is a float.
-constexpr float to_float(Float16 value);
-constexpr float to_float(Bfloat16 value);
+HOCKET_DEVICE constexpr float to_float(Float16 value);
+HOCKET_DEVICE constexpr float to_float(Bfloat16 value);
 
 /// Rounds once. `round_to<float>` is the identity, so that generic code needs no special case.
 template <class T>
-constexpr T round_to(float value);
+HOCKET_DEVICE constexpr T round_to(float value);
 
 namespace detail {
 inline constexpr std::uint32_t kInfinityBits = 0x7F80'0000;
@@ -41,16 +43,16 @@ inline constexpr std::uint32_t kQuietBit = 0x0040'0000;
 
 /// `bits` plus half of the last place that survives a right shift by `Dropped`, ties to even.
 template <unsigned Dropped>
-constexpr std::uint32_t rounded(std::uint32_t bits) {
+HOCKET_DEVICE constexpr std::uint32_t rounded(std::uint32_t bits) {
   return bits + ((1u << (Dropped - 1)) - 1) + ((bits >> Dropped) & 1);
 }
 }  // namespace detail
 
-constexpr float to_float(Bfloat16 value) {
+HOCKET_DEVICE constexpr float to_float(Bfloat16 value) {
   return std::bit_cast<float>(std::uint32_t{value.bits} << 16);
 }
 
-constexpr float to_float(Float16 value) {
+HOCKET_DEVICE constexpr float to_float(Float16 value) {
   const std::uint32_t sign = (value.bits & 0x8000u) << 16;
   const std::uint32_t exponent = (value.bits >> 10) & 0x1Fu;
   const std::uint32_t mantissa = value.bits & 0x3FFu;
@@ -64,12 +66,12 @@ constexpr float to_float(Float16 value) {
 }
 
 template <>
-constexpr float round_to<float>(float value) {
+HOCKET_DEVICE constexpr float round_to<float>(float value) {
   return value;
 }
 
 template <>
-constexpr Bfloat16 round_to<Bfloat16>(float value) {
+HOCKET_DEVICE constexpr Bfloat16 round_to<Bfloat16>(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const bool is_nan = (bits & 0x7FFF'FFFF) > detail::kInfinityBits;
   const std::uint32_t kept = is_nan ? bits | detail::kQuietBit : detail::rounded<16>(bits);
@@ -77,7 +79,7 @@ constexpr Bfloat16 round_to<Bfloat16>(float value) {
 }
 
 template <>
-constexpr Float16 round_to<Float16>(float value) {
+HOCKET_DEVICE constexpr Float16 round_to<Float16>(float value) {
   constexpr std::uint32_t kFirstInfinite = std::bit_cast<std::uint32_t>(65520.0f);
   constexpr std::uint32_t kFirstNormal = std::bit_cast<std::uint32_t>(0x1p-14f);
   constexpr std::uint32_t kHalf = std::bit_cast<std::uint32_t>(0.5f);
@@ -96,4 +98,4 @@ constexpr Float16 round_to<Float16>(float value) {
   return {static_cast<std::uint16_t>(sign | result)};
 }
 
-}  // namespace hocket::cpu
+}  // namespace hocket::kernels
