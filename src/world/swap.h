@@ -60,12 +60,17 @@ enum class Lowering : std::uint8_t {
 };
 inline constexpr std::size_t kLowerings = 2;
 
+constexpr const char* name_of(Lowering lowering) {
+  constexpr const char* kNames[kLowerings] = {"packet", "staged"};
+  return kNames[static_cast<std::size_t>(lowering)];
+}
+
 struct Action {
   Lowering lowering = Lowering::packet;
   std::uint32_t blocks = 1, threads = 1;  ///< of the launch; all ranks use the same
   /// Of the op: ranks whose signatures differ called different things.
   std::uint32_t signature = 0;
-  Swap swap;
+  Swap swap = {};
 };
 
 }  // namespace hocket::world

@@ -18,7 +18,8 @@
 
 namespace hocket::kernels {
 
-inline constexpr std::uint32_t kMostBlocks = 64;  ///< of a launch
+inline constexpr std::uint32_t kMostBlocks = 64;    ///< of a launch
+inline constexpr std::uint32_t kMostThreads = 512;  ///< of a block
 
 /// 8 bytes that are there when their flag is: written and read as one.
 struct alignas(16) Packet {
@@ -52,8 +53,10 @@ struct Domain {
   Capacity capacity;
   std::byte* mailboxes[world::kMostInDomain] = {};  ///< by rank, where this rank's device sees them
   std::uint32_t* laps = nullptr;        ///< the last lap, kMostBlocks times: one for each block
-  const std::uint32_t* stop = nullptr;  ///< not 0: give up; in mapped host memory
-  Report* report = nullptr;
+  std::uint32_t* given_up = nullptr;    ///< not 0: a thread has reported; device memory
+  Report* report = nullptr;             ///< mapped host memory
+  const std::uint32_t* stop = nullptr;  ///< not 0: give up; mapped host memory
+  std::uint64_t patience_ns = 0;        ///< how long a thread waits for a peer; 0: for ever
 };
 
 /// A mailbox: packets, flags, staging; within each by half, then by sender.

@@ -6,6 +6,7 @@
 //
 //   block(), blocks(), thread(), threads()        as CUDA numbers them
 //   sync()                                        all threads of the block get here; orders memory
+//   load_word(from), store_word(to, word)         the user's: 8 bytes, aligned
 //   load(from, bytes), store(to, word, bytes)     the user's: 0 to 8 bytes, any alignment
 //   load_packet(from), store_packet(to, packet)   16 bytes at once, relaxed, visible to all ranks
 //   load_lap(from), store_lap(to, lap)            this rank's own
@@ -16,7 +17,7 @@
 #pragma once
 
 #ifdef __CUDACC__
-#define HOCKET_DEVICE __host__ __device__
+#define HOCKET_DEVICE __device__
 #else
 #define HOCKET_DEVICE
 #endif
