@@ -43,6 +43,7 @@ TESTS_MAY_INCLUDE = {
     'control': ADAPTERS,
     'engine': f'device transport {ADAPTERS}',
     'device/cpu': 'host',
+    'device/cuda': 'device/cpu host',
     'transport/local': 'transport/conformance device/cpu host',
     'transport/shm': 'transport/conformance device/cpu host',
     'transport/tcp': 'transport/conformance device/cpu host',

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of all lowerings in one device's context, and their launches.
+//
+// All of them are loaded at once: a kernel that is loaded by its first launch may wait for a kernel
+// that spins, which may wait for that launch.
+//
+// Threads: any thread in whose current context it was loaded; a Module does not change.
+// Ownership: borrows the driver, which outlives it; destroy it with its context current and no
+// kernel of it running. Failure: as Driver's; `unsupported` if this build has no kernels.
+// Cost: load 10 ms; a launch 2 us of the caller's time.
+#pragma once
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/cuda/driver.h"
+#include "device/cuda/images.h"
+#include "device/kernels/domain.h"
+
+namespace hocket::cuda {
+
+/// The entry point's name (entries.cuh); `combine` decides whether type and op matter.
+std::string kernel_name(world::Lowering lowering, const world::Swap& swap);
+
+class Module {
+ public:
+  /// Holds no kernels.
+  explicit Module(const Driver& driver) : driver_(driver) {}
+  /// Holds those of `images`, in the current context.
+  static Result<std::unique_ptr<Module>> load(const Driver& driver,
+                                              std::span<const Image> images = cuda::images());
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  /// Enqueues `action`. Blocks and threads are within kMostBlocks and kMostThreads, threads a
+  /// multiple of 32; the parts fit into the domain's mailboxes.
+  Result<void> launch(Stream stream, const kernels::Domain& domain,
+                      const world::Action& action) const;
+
+ private:
+  /// Of one lowering: the one that stores, then by type and op.
+  using Kernels = std::array<Function, 1 + kDataTypes * kReduceOps>;
+
+  Result<void> load(const Image& image);
+
+  const Driver& driver_;
+  std::vector<ModuleHandle> handles_;
+  std::array<Kernels, world::kLowerings> kernels_ = {};
+};
+
+}  // namespace hocket::cuda
