@@ -28,7 +28,6 @@ inline constexpr std::size_t kCollectives = 8;
 
 namespace internal {  // tables inside a function would be made anew at every call
 
-inline constexpr std::uint32_t kSizes[kDataTypes] = {4, 8, 2, 2, 4, 8, 1};
 inline constexpr const char* kTypeNames[kDataTypes] = {"float32", "float64", "bfloat16", "float16",
                                                        "int32",   "int64",   "uint8"};
 inline constexpr const char* kOpNames[kReduceOps] = {"sum", "prod", "min", "max", "avg"};
@@ -38,9 +37,22 @@ inline constexpr const char* kCollectiveNames[kCollectives] = {
 
 }  // namespace internal
 
-/// Bytes of one element: a power of two.
+/// Bytes of one element: a power of two. Not a table: a GPU would keep it in memory.
 constexpr std::uint32_t size_of(DataType type) {
-  return internal::kSizes[static_cast<std::size_t>(type)];
+  switch (type) {
+    case DataType::float64:
+    case DataType::int64:
+      return 8;
+    case DataType::float32:
+    case DataType::int32:
+      return 4;
+    case DataType::bfloat16:
+    case DataType::float16:
+      return 2;
+    case DataType::uint8:
+      break;
+  }
+  return 1;
 }
 /// Whole elements in so many bytes, without a division.
 constexpr std::uint64_t count_in(std::uint64_t bytes, DataType type) {

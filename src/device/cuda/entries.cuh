@@ -8,7 +8,7 @@
 #include "device/kernels/element.h"
 
 #define HOCKET_ENTRY(name, Swap, ...)                                                         \
-  extern "C" __global__ void __launch_bounds__(hocket::kernels::kMostThreads)                 \
+  extern "C" __global__ void __launch_bounds__(hocket::kernels::kMostThreads, 1)              \
       hocket_##name(const __grid_constant__ hocket::kernels::Domain domain,                   \
                     const __grid_constant__ hocket::world::Action action) {                   \
     hocket::cuda::Thread thread;                                                              \

@@ -20,12 +20,21 @@ class Thread {
   __device__ std::uint32_t thread() const { return threadIdx.x; }
   __device__ std::uint32_t threads() const { return blockDim.x; }
   __device__ void sync() { __syncthreads(); }
+  __device__ bool sync(bool good) { return __syncthreads_and(good) != 0; }
 
   __device__ std::uint64_t load_word(const std::byte* from) const {
     return *reinterpret_cast<const std::uint64_t*>(from);
   }
   __device__ void store_word(std::byte* to, std::uint64_t word) const {
     *reinterpret_cast<std::uint64_t*>(to) = word;
+  }
+
+  __device__ kernels::Vector load_vector(const std::byte* from) const {
+    const ulonglong2 vector = *reinterpret_cast<const ulonglong2*>(from);
+    return {vector.x, vector.y};
+  }
+  __device__ void store_vector(std::byte* to, const kernels::Vector& vector) const {
+    *reinterpret_cast<ulonglong2*>(to) = make_ulonglong2(vector.low, vector.high);
   }
 
   // Rare, so out of the way.
@@ -66,42 +75,67 @@ class Thread {
         "l"(packet.data), "l"(tag));
   }
 
-  // Blocks are flat and threadIdx.y is 0, but the compiler does not know it: a value that all
-  // threads share would go to a uniform register, for which a warp waits before it loads what it
-  // sends.
-  __device__ std::uint32_t load_lap(const std::uint32_t* from) const { return from[threadIdx.y]; }
+  __device__ kernels::Flag load_flag(const kernels::Flag* from) const {
+    std::uint64_t flag;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(flag) : "l"(from) : "memory");
+    kernels::Flag result;
+    result.lap = static_cast<std::uint32_t>(flag);
+    result.signature = static_cast<std::uint32_t>(flag >> 32);
+    return result;
+  }
+  __device__ void store_flag(kernels::Flag* to, const kernels::Flag& flag) const {
+    const std::uint64_t word = flag.lap | std::uint64_t{flag.signature} << 32;
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
+  }
+
+  // Volatile, so that it stays behind the loads that it stands behind.
+  __device__ std::uint32_t load_lap(const std::uint32_t* from) const {
+    std::uint32_t lap;
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(lap) : "l"(from));
+    return lap;
+  }
   __device__ void store_lap(std::uint32_t* to, std::uint32_t lap) const { *to = lap; }
 
   __device__ bool patient(std::uint32_t spins, const kernels::Domain& domain, std::uint32_t from,
                           std::uint32_t lap) {
     const bool is_power = spins >= 64 && (spins & (spins - 1)) == 0;
     if (!is_power && spins % 2048 != 0) return true;
-    return look(domain, from, lap);
+    deadline_ = look(domain, from, lap, deadline_);
+    return deadline_ != kGivenUp;
   }
 
-  __device__ void report(const kernels::Domain& domain, const kernels::Report& why) const {
-    if (atomicExch(domain.given_up, 1u) != 0) return;
-    domain.report->peer = why.peer;
-    domain.report->lap = why.lap;
-    domain.report->seen = why.seen;
-    asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(&domain.report->code), "r"(why.code)
-                 : "memory");
+  __device__ static void report(const kernels::Domain& domain, const kernels::Report& why) {
+    report(domain, why.peer, why.lap | std::uint64_t{why.seen} << 32, why.code);
   }
 
  private:
-  /// Whether to go on waiting.
-  __device__ bool look(const kernels::Domain& domain, std::uint32_t from, std::uint32_t lap) {
-    if (load_word(domain.given_up) != 0) return false;
-    if (load_word(domain.stop) != 0) {
-      report(domain, {from, lap, 0, kernels::Report::aborted});
-      return false;
-    }
-    if (domain.patience_ns == 0) return true;
+  static constexpr std::uint64_t kUnknown = 0, kGivenUp = 1;
+
+  // What is rare is out of the way, and takes and returns values: neither a Thread nor a Report is
+  // ever in memory.
+
+  /// The deadline of this wait, or kGivenUp.
+  __device__ __noinline__ static std::uint64_t look(const kernels::Domain& domain,
+                                                    std::uint32_t from, std::uint32_t lap,
+                                                    std::uint64_t deadline) {
+    if (load_word(domain.given_up) != 0) return kGivenUp;
     const std::uint64_t now = nanoseconds();
-    if (deadline_ == 0) deadline_ = now + domain.patience_ns;
-    if (now < deadline_) return true;
-    report(domain, {from, lap, 0, kernels::Report::late});
-    return false;
+    if (deadline == kUnknown) deadline = domain.patience_ns ? now + domain.patience_ns : ~0ull;
+    std::uint32_t code = now < deadline ? kernels::Report::none : kernels::Report::late;
+    if (load_word(domain.stop) != 0) code = kernels::Report::aborted;
+    if (code == kernels::Report::none) return deadline;
+    report(domain, from, lap, code);
+    return kGivenUp;
+  }
+
+  __device__ __noinline__ static void report(const kernels::Domain& domain, std::uint32_t peer,
+                                             std::uint64_t lap_and_seen, std::uint32_t code) {
+    if (atomicExch(domain.given_up, 1u) != 0) return;
+    kernels::Report* const report = domain.report;
+    report->peer = peer;
+    report->lap = static_cast<std::uint32_t>(lap_and_seen);
+    report->seen = static_cast<std::uint32_t>(lap_and_seen >> 32);
+    asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(&report->code), "r"(code) : "memory");
   }
 
   __device__ static std::uint32_t load_word(const std::uint32_t* from) {
@@ -140,7 +174,7 @@ class Thread {
     }
   }
 
-  std::uint64_t deadline_ = 0;
+  std::uint64_t deadline_ = kUnknown;
 };
 
 }  // namespace hocket::cuda

@@ -28,6 +28,11 @@ struct alignas(16) Packet {
 };
 static_assert(sizeof(Packet) == 16);
 
+/// What staging is written and read by: two words.
+struct alignas(16) Vector {
+  std::uint64_t low = 0, high = 0;
+};
+
 /// A staged part's flag, alone in its line: the block of threads of that number has sent its share.
 struct alignas(128) Flag {
   std::uint32_t lap = 0, signature = 0;
@@ -90,6 +95,29 @@ struct Mailbox {
 
 HOCKET_DEVICE inline Mailbox mailbox(const Domain& domain, std::uint32_t rank) {
   return {domain.mailboxes[rank], domain.capacity};
+}
+
+/// The rank `k` places up the circle.
+HOCKET_DEVICE inline std::uint32_t hop(const Domain& domain, std::uint32_t k) {
+  const std::uint32_t rank = domain.me + k;
+  return rank < domain.capacity.world ? rank : rank - domain.capacity.world;
+}
+
+/// The rank whose part is folded as the `k`-th.
+HOCKET_DEVICE inline std::uint32_t source(const Domain& domain, world::Combine combine,
+                                          std::uint32_t k) {
+  if (combine == world::Combine::fold_by_rank) return k;
+  return domain.me >= k ? domain.me - k : domain.me + domain.capacity.world - k;
+}
+
+/// The last thing a kernel does. Every block has its own lap, and those of blocks that did not run
+/// are shared out: the next launch may have another grid.
+template <class Thread>
+HOCKET_DEVICE void end_lap(Thread& thread, const Domain& domain, std::uint32_t lap) {
+  thread.sync();
+  const std::uint32_t step = thread.blocks() * thread.threads();
+  const std::uint32_t first = thread.block() + thread.thread() * thread.blocks();
+  for (std::uint32_t i = first; i < kMostBlocks; i += step) thread.store_lap(domain.laps + i, lap);
 }
 
 }  // namespace hocket::kernels

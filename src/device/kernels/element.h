@@ -19,13 +19,18 @@ namespace hocket::kernels {
 /// Of a swap that stores.
 struct Verbatim {
   HOCKET_DEVICE explicit Verbatim(std::uint32_t) {}
+  HOCKET_DEVICE static std::uint32_t size(DataType type) { return size_of(type); }
   HOCKET_DEVICE std::uint64_t before(std::uint64_t word) const { return word; }
 };
 
 template <DataType type, ReduceOp op>
 class Element {
  public:
-  static constexpr std::uint32_t kSize = size_of(type);
+  /// Bytes of an element, which a kernel that folds knows when it is compiled.
+  HOCKET_DEVICE static std::uint32_t size(DataType) {
+    constexpr std::uint32_t kSize = size_of(type);
+    return kSize;
+  }
 
   HOCKET_DEVICE explicit Element(std::uint32_t world) : divide_(world) {}
 

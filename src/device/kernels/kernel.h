@@ -6,9 +6,12 @@
 //
 //   block(), blocks(), thread(), threads()        as CUDA numbers them
 //   sync()                                        all threads of the block get here; orders memory
+//   sync(good)                                    the same; whether all of them are good
 //   load_word(from), store_word(to, word)         the user's: 8 bytes, aligned
+//   load_vector(from), store_vector(to, vector)   16 bytes, aligned: the user's or of staging
 //   load(from, bytes), store(to, word, bytes)     the user's: 0 to 8 bytes, any alignment
 //   load_packet(from), store_packet(to, packet)   16 bytes at once, relaxed, visible to all ranks
+//   load_flag(from), store_flag(to, flag)         8 bytes, acquire and release for all ranks
 //   load_lap(from), store_lap(to, lap)            this rank's own
 //   patient(spins, domain, from, lap)             false: stopped or late, and has reported so
 //   report(domain, report)                        why this rank gives up; the first one stays
@@ -18,6 +21,8 @@
 
 #ifdef __CUDACC__
 #define HOCKET_DEVICE __device__
+#define HOCKET_UNROLL _Pragma("unroll")  // a tile's loop: what is indexed by it stays in registers
 #else
 #define HOCKET_DEVICE
+#define HOCKET_UNROLL
 #endif

@@ -3,64 +3,32 @@
 // no fence. For small parts: it moves twice the bytes and every thread polls.
 //
 // Grid: any, the same on all ranks; a thread handles the same words of all parts, in both phases,
-// which is why input and output may coincide. It has kTile words in flight, `step` apart. Memory
-// order: relaxed, at system scope; the lap in the packet is all the order there is. Roofline: one
-// trip over the link, 1.4 us between two H200.
+// which is why input and output may coincide. Memory order: relaxed, at system scope; the lap in
+// the packet is all the order there is. Roofline: one trip over the link, 1.4 us between two H200.
 #pragma once
 #include <concepts>
 
 #include "device/kernels/domain.h"
 #include "device/kernels/element.h"
+#include "device/kernels/part.h"
 
 namespace hocket::kernels {
-
-/// One rank's part as words of 8 bytes, the last one perhaps shorter; at least one, for a signal.
-template <class Byte>
-struct Part {
-  Byte* begin = nullptr;
-  std::uint64_t bytes = 0;
-  std::uint32_t words = 0;
-  std::uint32_t whole = 0;  ///< of those, from the first on: whole and aligned
-
-  HOCKET_DEVICE Part(Byte* at, std::uint64_t size) : begin(at), bytes(size) {
-    words = bytes > 8 ? static_cast<std::uint32_t>((bytes + 7) / 8) : 1;
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(at) % 8 == 0;
-    whole = is_aligned ? static_cast<std::uint32_t>(bytes / 8) : 0;
-  }
-  HOCKET_DEVICE Byte* word(std::uint32_t i) const { return begin + 8 * std::uint64_t{i}; }
-  HOCKET_DEVICE std::uint32_t size(std::uint32_t i) const {
-    const std::uint64_t left = bytes - 8 * std::uint64_t{i};
-    return left < 8 ? static_cast<std::uint32_t>(left) : 8;
-  }
-};
-
-/// The rank `k` places up the circle.
-HOCKET_DEVICE inline std::uint32_t hop(const Domain& domain, std::uint32_t k) {
-  const std::uint32_t rank = domain.me + k;
-  return rank < domain.capacity.world ? rank : rank - domain.capacity.world;
-}
-
-/// The rank whose part is folded as the `k`-th.
-HOCKET_DEVICE inline std::uint32_t source(const Domain& domain, world::Combine combine,
-                                          std::uint32_t k) {
-  if (combine == world::Combine::fold_by_rank) return k;
-  return domain.me >= k ? domain.me - k : domain.me + domain.capacity.world - k;
-}
 
 template <class Element, class Thread>
 class PacketSwap {
  public:
   HOCKET_DEVICE PacketSwap(Thread& thread, const Domain& domain, const world::Action& action)
-      : thread_(thread), domain_(domain), swap_(action.swap), element_(domain.capacity.world) {
-    if constexpr (!std::same_as<Element, Verbatim>) size_ = Element::kSize;
-    lap_ = thread.load_lap(domain.laps + thread.block()) + 1;
-    signature_ = action.signature;
-    first_ = thread.block() * thread.threads() + thread.thread();
-    step_ = thread.blocks() * thread.threads();
-  }
+      : thread_(thread),
+        domain_(domain),
+        swap_(action.swap),
+        element_(domain.capacity.world),
+        share_(thread),
+        signature_(action.signature),
+        size_(Element::size(action.swap.type)) {}
 
   HOCKET_DEVICE void run() {
     for (std::uint32_t k = 1; k < domain_.capacity.world; ++k) send(hop(domain_, k));
+    lap_ = next_lap();
     if constexpr (std::same_as<Element, Verbatim>) {
       store_own();
       for (std::uint32_t k = 1; k < domain_.capacity.world; ++k) {
@@ -69,85 +37,109 @@ class PacketSwap {
     } else {
       fold();
     }
-    end_lap();
+    end_lap(thread_, domain_, lap_);
   }
 
  private:
-  static constexpr std::uint32_t kTile = 4;
-  struct Tile {
-    std::uint64_t word[kTile];
+  using Source = Part<const std::byte, 8>;
+  using Target = Part<std::byte, 8>;
+  template <class Tile>
+  struct Words {
+    std::uint64_t word[Tile::kCount];
   };
 
-  HOCKET_DEVICE Part<const std::byte> sent(std::uint32_t rank) const {
-    return {swap_.input + swap_.sent.begin(rank) * size_, swap_.sent.count(rank) * size_};
-  }
-  HOCKET_DEVICE Part<std::byte> received(std::uint32_t rank) const {
-    return {swap_.output + swap_.received.begin(rank) * size_, swap_.received.count(rank) * size_};
+  HOCKET_DEVICE std::uint32_t next_lap() const {
+    return thread_.load_lap(domain_.laps + thread_.block()) + 1;
   }
 
-  HOCKET_DEVICE std::uint32_t at(std::uint32_t tile, std::uint32_t u) const {
-    return tile + u * step_;
+  /// A part is a packet at least: its signal.
+  template <class Part>
+  HOCKET_DEVICE static Part signalled(Part part) {
+    if (part.units == 0) part.units = 1;
+    return part;
+  }
+  HOCKET_DEVICE Source sent(std::uint32_t rank) const {
+    return signalled(sent_part<8>(swap_, rank, size_));
+  }
+  HOCKET_DEVICE Target received(std::uint32_t rank) const {
+    return signalled(received_part<8>(swap_, rank, size_));
   }
 
-  HOCKET_DEVICE Tile load(Part<const std::byte> part, std::uint32_t tile) const {
-    Tile words;
-    for (std::uint32_t u = 0; u < kTile; ++u) {
+  template <class Tile>
+  HOCKET_DEVICE Words<Tile> load(const Source& part, const Tile& tile) const {
+    Words<Tile> words;
+    HOCKET_UNROLL
+    for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
+      const std::uint32_t i = tile.unit(u);
       words.word[u] = 0;
-      const std::uint32_t i = at(tile, u);
-      if (i < part.whole) {
-        words.word[u] = thread_.load_word(part.word(i));
-      } else if (i < part.words) {
-        words.word[u] = thread_.load(part.word(i), part.size(i));
+      if (!tile.has(u)) continue;
+      if constexpr (Tile::kIsWhole) {
+        words.word[u] = thread_.load_word(part.unit(i));
+      } else {
+        words.word[u] = thread_.load(part.unit(i), part.size(i));
       }
     }
-    for (std::uint32_t u = 0; u < kTile; ++u) words.word[u] = element_.before(words.word[u]);
+    HOCKET_UNROLL
+    for (std::uint64_t& word : words.word) word = element_.before(word);
     return words;
   }
 
-  HOCKET_DEVICE void store(Part<std::byte> part, std::uint32_t tile, const Tile& words) const {
-    for (std::uint32_t u = 0; u < kTile; ++u) {
-      const std::uint32_t i = at(tile, u);
-      if (i < part.whole) {
-        thread_.store_word(part.word(i), words.word[u]);
-      } else if (i < part.words) {
-        thread_.store(part.word(i), words.word[u], part.size(i));
+  template <class Tile>
+  HOCKET_DEVICE void store(const Target& part, const Tile& tile, const Words<Tile>& words) const {
+    HOCKET_UNROLL
+    for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
+      const std::uint32_t i = tile.unit(u);
+      if (!tile.has(u)) continue;
+      if constexpr (Tile::kIsWhole) {
+        thread_.store_word(part.unit(i), words.word[u]);
+      } else {
+        thread_.store(part.unit(i), words.word[u], part.size(i));
       }
     }
   }
 
-  HOCKET_DEVICE void send(std::uint32_t to) {
-    const Part<const std::byte> part = sent(to);
-    Packet* const slot = mailbox(domain_, to).packets(lap_, domain_.me);
-    for (std::uint32_t tile = first_; tile < part.words; tile = at(tile, kTile)) {
-      const Tile words = load(part, tile);
-      for (std::uint32_t u = 0; u < kTile; ++u) {
-        const std::uint32_t i = at(tile, u);
-        if (i < part.words) thread_.store_packet(slot + i, {words.word[u], lap_, signature_});
+  HOCKET_DEVICE void send(std::uint32_t to) const {
+    const Source part = sent(to);
+    share_.each(part.whole, part.units, [&](const auto& tile) {
+      const auto words = load(part, tile);
+      // Only now, so that nobody waits for the lap before the words are on their way.
+      const std::uint32_t lap = next_lap();
+      Packet* const slot = mailbox(domain_, to).packets(lap, domain_.me);
+      HOCKET_UNROLL
+      for (std::uint32_t u = 0; u < tile.kCount; ++u) {
+        if (tile.has(u)) {
+          thread_.store_packet(slot + tile.unit(u), {words.word[u], lap, signature_});
+        }
       }
-    }
+      return true;
+    });
   }
 
-  /// Whether all packets of a tile are here; those beyond `count` always are.
-  HOCKET_DEVICE bool look(const Packet* slot, std::uint32_t tile, std::uint32_t count,
-                          Packet (&packets)[kTile]) const {
-    for (std::uint32_t u = 0; u < kTile; ++u) {
-      const std::uint32_t i = at(tile, u);
-      packets[u] = i < count ? thread_.load_packet(slot + i) : Packet{0, lap_, signature_};
+  /// Whether all packets of a tile are here.
+  template <class Tile>
+  HOCKET_DEVICE bool look(const Packet* slot, const Tile& tile,
+                          Packet (&packets)[Tile::kCount]) const {
+    HOCKET_UNROLL
+    for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
+      packets[u] = {0, lap_, signature_};
+      if (tile.has(u)) packets[u] = thread_.load_packet(slot + tile.unit(u));
     }
     bool is_here = true;
+    HOCKET_UNROLL
     for (const Packet& packet : packets) is_here &= packet.lap == lap_;
     return is_here;
   }
 
-  /// Waits for the words of a tile that are among `count`; false: gave up, and said why.
-  HOCKET_DEVICE bool take(std::uint32_t from, std::uint32_t tile, std::uint32_t count,
-                          Tile& words) const {
+  /// Waits for a tile of that rank's words; false: gave up, and said why.
+  template <class Tile>
+  HOCKET_DEVICE bool take(std::uint32_t from, const Tile& tile, Words<Tile>& words) const {
     const Packet* const slot = mailbox(domain_, domain_.me).packets(lap_, from);
-    Packet packets[kTile];
-    for (std::uint32_t spins = 1; !look(slot, tile, count, packets); ++spins) {
+    Packet packets[Tile::kCount];
+    for (std::uint32_t spins = 1; !look(slot, tile, packets); ++spins) {
       if (!thread_.patient(spins, domain_, from, lap_)) return false;
     }
-    for (std::uint32_t u = 0; u < kTile; ++u) {
+    HOCKET_UNROLL
+    for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
       words.word[u] = packets[u].data;
       if (packets[u].signature == signature_) continue;
       thread_.report(domain_, {from, lap_, packets[u].signature, Report::mismatch});
@@ -156,61 +148,56 @@ class PacketSwap {
     return true;
   }
 
-  HOCKET_DEVICE void store_own() {
-    const Part<const std::byte> mine = sent(domain_.me);
-    const Part<std::byte> part = received(domain_.me);
+  HOCKET_DEVICE void store_own() const {
+    const Source mine = sent(domain_.me);
+    const Target part = received(domain_.me);
     if (part.begin == mine.begin) return;
-    for (std::uint32_t tile = first_; tile < part.words; tile = at(tile, kTile)) {
+    share_.each(common_whole(mine, part), part.units, [&](const auto& tile) {
       store(part, tile, load(mine, tile));
-    }
+      return true;
+    });
   }
 
-  HOCKET_DEVICE bool store_from(std::uint32_t from) {
-    const Part<std::byte> part = received(from);
-    for (std::uint32_t tile = first_; tile < part.words; tile = at(tile, kTile)) {
-      Tile words;
-      if (!take(from, tile, part.words, words)) return false;
+  HOCKET_DEVICE bool store_from(std::uint32_t from) const {
+    const Target part = received(from);
+    return share_.each(part.whole, part.units, [&]<class Tile>(const Tile& tile) {
+      Words<Tile> words;
+      if (!take(from, tile, words)) return false;
       store(part, tile, words);
-    }
-    return true;
+      return true;
+    });
   }
 
-  HOCKET_DEVICE void fold() {
-    const Part<const std::byte> mine = sent(domain_.me);
-    const Part<std::byte> part = received(domain_.me);
-    for (std::uint32_t tile = first_; tile < part.words; tile = at(tile, kTile)) {
-      const Tile own = load(mine, tile);
-      Tile sum;
+  HOCKET_DEVICE void fold() const {
+    const Source mine = sent(domain_.me);
+    const Target part = received(domain_.me);
+    share_.each(common_whole(mine, part), part.units, [&]<class Tile>(const Tile& tile) {
+      const Words<Tile> own = load(mine, tile);
+      Words<Tile> sum = own;
       for (std::uint32_t k = 0; k < domain_.capacity.world; ++k) {
         const std::uint32_t from = source(domain_, swap_.combine, k);
-        Tile words = own;
-        if (from != domain_.me && !take(from, tile, part.words, words)) return;
-        for (std::uint32_t u = 0; u < kTile; ++u) {
+        Words<Tile> words = own;
+        if (from != domain_.me && !take(from, tile, words)) return false;
+        HOCKET_UNROLL
+        for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
           sum.word[u] = k == 0 ? words.word[u] : element_.fold(sum.word[u], words.word[u]);
         }
       }
-      for (std::uint32_t u = 0; u < kTile; ++u) sum.word[u] = element_.after(sum.word[u]);
+      HOCKET_UNROLL
+      for (std::uint64_t& word : sum.word) word = element_.after(word);
       store(part, tile, sum);
-    }
-  }
-
-  /// Every block has its own word, and those of blocks that did not run are shared out: the next
-  /// launch may have another grid.
-  HOCKET_DEVICE void end_lap() {
-    thread_.sync();
-    const std::uint32_t k = thread_.block() + thread_.thread() * thread_.blocks();
-    for (std::uint32_t i = k; i < kMostBlocks; i += step_) {
-      thread_.store_lap(domain_.laps + i, lap_);
-    }
+      return true;
+    });
   }
 
   Thread& thread_;
   const Domain& domain_;
   const world::Swap& swap_;
   const Element element_;
-  std::uint32_t lap_ = 0, signature_ = 0;  ///< what tells this op's packets from all others
-  std::uint32_t first_ = 0, step_ = 0;
-  std::uint32_t size_ = size_of(swap_.type);  ///< bytes of an element
+  const Share share_;
+  std::uint32_t lap_ = 0;
+  const std::uint32_t signature_;  ///< with the lap, tells this op's packets from all others
+  const std::uint32_t size_;       ///< bytes of an element
 };
 
 }  // namespace hocket::kernels
