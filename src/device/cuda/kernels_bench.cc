@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -39,7 +40,7 @@ class Checks {
 
   void run(world::Lowering lowering, std::uint32_t world) {
     lowering_ = lowering;
-    Ranks ranks(gpu_, module_, {world, kMostBytes / 8 + 1, kMostBytes});
+    Ranks ranks(gpu_, module_, {world, kMostBytes / 8, kMostBytes});
     for (std::size_t row = 0; row < kRows; ++row) {
       for (std::size_t type = 0; type < kDataTypes; ++type) {
         Op op = {.row = static_cast<Row>(row), .world = world};
@@ -72,15 +73,18 @@ class Checks {
   }
 
   std::uint64_t draw_count(const Op& op) {
-    switch (random_.below(4)) {
+    const std::uint64_t parts = op.sends_parts() || op.gets_parts() ? op.world : 1;
+    switch (random_.below(8)) {
       case 0:
-        return random_.below(70);
+        return random_.below(kMostBytes / size_of(op.type) / parts + 1);
       case 1:
-        return 8 * random_.below(513);
       case 2:
-        return random_.below(4097);
+        return 8 * random_.below(513);
+      case 3:
+      case 4:
+        return random_.below(70);
       default:
-        return random_.below(kMostBytes / size_of(op.type) / (4 * op.world));
+        return random_.below(4097);
     }
   }
 
@@ -227,6 +231,7 @@ class Times {
         fmt::print("{:>21.2f}", median(op(static_cast<Row>(row), bytes), how));
       }
       fmt::print("\n");
+      std::fflush(stdout);
     }
   }
 
@@ -300,8 +305,10 @@ int run(std::uint32_t draws, std::uint64_t seed) {
   for (const Image& image : images()) {
     for (std::uint32_t world = 2; world <= 8; ++world) checks.run(image.lowering, world);
     fmt::print("{}: {} ops right so far\n", name_of(image.lowering), checks.done());
+    std::fflush(stdout);
     Failures(gpu, *module, image.lowering).run();
     fmt::print("{}: gives up as it should\n", name_of(image.lowering));
+    std::fflush(stdout);
   }
   Times times(gpu, *module);
   for (const Image& image : images()) {

@@ -42,7 +42,7 @@ static_assert(sizeof(Flag) == 128);
 /// How large a mailbox is, equal on all ranks of a domain.
 struct Capacity {
   std::uint32_t world = 2;
-  std::uint64_t packets = 0;  ///< for each peer and half
+  std::uint64_t packets = 0;  ///< for each peer and half; a multiple of 8
   std::uint64_t staged = 0;   ///< bytes, for each peer and half; a multiple of 128
 };
 
