@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/patterns.h"
 
+#include <iterator>
+
 namespace hocket {
 namespace {
 
@@ -81,29 +83,64 @@ Shape shape(const Topology& topology) {
 
 Exchange round(const At& at, std::uint32_t k) {
   const std::uint32_t world = at.topology.world(), me = at.me.value;
-  if (world == 1) return local(at, block(0, 1, Buffer::input), Buffer::output, Fold::none);
-  const bool reduces = k < world - 1;
-  const std::uint32_t distance = reduces ? k + 1 : k + 2 - world;
-  const std::uint32_t to = (me + distance) % world, from = (me + world - distance) % world;
+  if (k + 1 < world || world == 1) return push_and_reduce::round(at, k);
+  const std::uint32_t distance = k + 2 - world;
+  const std::uint32_t from = (me + world - distance) % world;
   Exchange x;
-  x.to = Rank{to};
+  x.to = Rank{(me + distance) % world};
   x.from = Rank{from};
-  if (reduces) {
-    x.out = block(to, world, Buffer::input);
-    x.in = block(me, world, Buffer::output);
-    x.lands = to;
-    x.staged = true;
-    x.fold = k == 0 ? Fold::input : Fold::output;
-  } else {
-    x.out = block(me, world, Buffer::output);
-    x.in = block(from, world, Buffer::output);
-    x.lands = me;
-    x.after = world - 1;
-  }
+  x.out = block(me, world, Buffer::output);
+  x.in = block(from, world, Buffer::output);
+  x.lands = me;
+  x.after = world - 1;
   return x;
 }
 
 }  // namespace push_reduce_push
+
+// Round k takes the operand of the rank k + 1 before: an owner adds the others' to its own.
+namespace push_and_reduce {
+
+Shape shape(const Topology& topology) {
+  const std::uint32_t world = topology.world();
+  return {world, world == 1 ? 1 : world - 1};
+}
+
+Exchange round(const At& at, std::uint32_t k) {
+  const std::uint32_t world = at.topology.world(), me = at.me.value;
+  if (world == 1) return local(at, block(0, 1, Buffer::input), Buffer::output, Fold::none);
+  const std::uint32_t to = (me + k + 1) % world;
+  Exchange x;
+  x.to = Rank{to};
+  x.from = Rank{(me + world - k - 1) % world};
+  x.out = block(to, world, Buffer::input);
+  x.in = block(me, world, Buffer::output);
+  x.lands = to;
+  x.staged = true;
+  x.fold = k == 0 ? Fold::input : Fold::output;
+  return x;
+}
+
+}  // namespace push_and_reduce
+
+namespace exchange_blocks {
+
+Shape shape(const Topology& topology) { return {topology.world(), topology.world()}; }
+
+Exchange round(const At& at, std::uint32_t k) {
+  const std::uint32_t world = at.topology.world(), me = at.me.value;
+  if (k == 0) return local(at, block(me, world, Buffer::input), Buffer::output, Fold::none);
+  const std::uint32_t to = (me + k) % world, from = (me + world - k) % world;
+  Exchange x;
+  x.to = Rank{to};
+  x.from = Rank{from};
+  x.out = block(to, world, Buffer::input);
+  x.in = block(from, world, Buffer::output);
+  x.lands = me;
+  return x;
+}
+
+}  // namespace exchange_blocks
 
 namespace {
 
@@ -113,7 +150,10 @@ constexpr Expansion kExpansions[] = {
      exchange_and_reduce::round},
     {Collective::all_gather, FoldOrder::rounds, push_to_all::shape, push_to_all::round},
     {Collective::all_reduce, FoldOrder::rounds, push_reduce_push::shape, push_reduce_push::round},
+    {Collective::reduce_scatter, FoldOrder::rounds, push_and_reduce::shape, push_and_reduce::round},
+    {Collective::alltoall, FoldOrder::rounds, exchange_blocks::shape, exchange_blocks::round},
 };
+static_assert(std::size(kExpansions) == kPatterns - 1);
 
 }  // namespace
 
@@ -122,8 +162,9 @@ const Expansion* expansion(Pattern pattern) {
 }
 
 const char* name_of(Pattern pattern) {
-  constexpr const char* kNames[] = {"none", "exchange_and_reduce", "push_to_all",
-                                    "push_reduce_push"};
+  constexpr const char* kNames[kPatterns] = {
+      "none",           "exchange_and_reduce", "push_to_all", "push_reduce_push", "push_and_reduce",
+      "exchange_blocks"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 

@@ -8,6 +8,8 @@
 //   push_to_all          all_gather: everybody sends its block to all
 //   push_reduce_push     all_reduce: everybody sends each owner its part, owners add and send the
 //                        sums to all
+//   push_and_reduce      reduce_scatter: everybody sends each owner its part, owners add
+//   exchange_blocks      alltoall: everybody sends everybody its block
 //
 // Threads: pure functions.
 #pragma once
@@ -42,5 +44,15 @@ namespace push_reduce_push {
 Shape shape(const Topology& topology);
 Exchange round(const At& at, std::uint32_t k);
 }  // namespace push_reduce_push
+
+namespace push_and_reduce {
+Shape shape(const Topology& topology);
+Exchange round(const At& at, std::uint32_t k);
+}  // namespace push_and_reduce
+
+namespace exchange_blocks {
+Shape shape(const Topology& topology);
+Exchange round(const At& at, std::uint32_t k);
+}  // namespace exchange_blocks
 
 }  // namespace hocket

@@ -11,6 +11,7 @@
 // (docs/decisions).
 #pragma once
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 
 #include "plan/request.h"
@@ -68,7 +69,15 @@ struct Shape {
 
 /// A name for a known structure of rounds, by which the stream executor finds a kernel. The rounds
 /// stay the truth: each pattern has a canonical expansion and a row's `round` must equal it.
-enum class Pattern : std::uint8_t { none, exchange_and_reduce, push_to_all, push_reduce_push };
+enum class Pattern : std::uint8_t {
+  none,
+  exchange_and_reduce,
+  push_to_all,
+  push_reduce_push,
+  push_and_reduce,
+  exchange_blocks,
+};
+inline constexpr std::size_t kPatterns = 6;
 
 /// How adds into one block are ordered: as the rounds go, or by rank (then every rank may add by
 /// itself and all agree bit for bit).

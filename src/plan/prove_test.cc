@@ -224,8 +224,8 @@ TEST(Prover, RefusesWorldsThatItCannotHold) {
 
 TEST(Prover, ProvesEveryPattern) {
   Prover prover;
-  for (const Pattern pattern :
-       {Pattern::exchange_and_reduce, Pattern::push_to_all, Pattern::push_reduce_push}) {
+  for (std::size_t i = 1; i < kPatterns; ++i) {
+    const auto pattern = static_cast<Pattern>(i);
     const Expansion& canonical = *expansion(pattern);
     const Algorithm row{.name = name_of(pattern),
                         .collective = canonical.collective,
@@ -238,7 +238,7 @@ TEST(Prover, ProvesEveryPattern) {
                         .pattern = pattern};
     for (std::uint32_t world = 1; world <= 12; ++world) {
       const Topology topology(1, world);
-      for (const bool in_place : {false, true}) {
+      for (const bool in_place : {false, pattern != Pattern::exchange_blocks}) {
         const Request request{.collective = row.collective, .in_place = in_place};
         Result<Proof> proof = prover.prove(make_plan(row, topology, request));
         EXPECT_TRUE(proof) << proof.error().message();

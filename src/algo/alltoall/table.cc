@@ -13,7 +13,8 @@ constexpr Algorithm kRows[] = {
      .shape = direct::shape,
      .round = direct::round,
      .depth = all_at_once,
-     .in_place = false},
+     .in_place = false,
+     .pattern = Pattern::exchange_blocks},
 };
 static_assert(names_differ(kRows));
 

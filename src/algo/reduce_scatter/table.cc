@@ -28,7 +28,8 @@ constexpr Algorithm kRows[] = {
      .fits = fits_any,
      .shape = direct::shape,
      .round = direct::round,
-     .depth = all_at_once},
+     .depth = all_at_once,
+     .pattern = Pattern::push_and_reduce},
 };
 static_assert(names_differ(kRows));
 
