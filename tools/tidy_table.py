@@ -65,7 +65,8 @@ FOREIGN = [
     (r'(CLI|nlohmann)/', ('scenario', 'tools', 'bench')),
     (r'hwy/', ('device/cpu',)),
     (r'sodium', ('host', 'transport')),
-    (r'sanitizer/', ('base',)),  # the compiler's own: an arena tells what is free
+    # The compiler's own: an arena tells what is free, a fiber where its stack is.
+    (r'sanitizer/', ('base', 'device/cpu')),
     (r'cuda', ('device/cuda',)),
     (r'infiniband/', ('transport/verbs',)),
 ]
