@@ -21,6 +21,12 @@ namespace hocket::kernels {
 inline constexpr std::uint32_t kMostBlocks = 64;    ///< of a launch
 inline constexpr std::uint32_t kMostThreads = 512;  ///< of a block
 
+/// Of the op after that of `lap`. Never 0, which is what a mailbox holds where nothing was written
+/// yet; halves go on alternating.
+HOCKET_DEVICE constexpr std::uint32_t next_lap(std::uint32_t lap) {
+  return lap == ~std::uint32_t{0} ? 2 : lap + 1;
+}
+
 /// 8 bytes that are there when their flag is: written and read as one.
 struct alignas(16) Packet {
   std::uint64_t data = 0;

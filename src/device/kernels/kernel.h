@@ -13,7 +13,8 @@
 //   load_packet(from), store_packet(to, packet)   16 bytes at once, relaxed, visible to all ranks
 //   load_flag(from), store_flag(to, flag)         8 bytes, acquire and release for all ranks
 //   load_lap(from), store_lap(to, lap)            this rank's own
-//   patient(spins, domain, from, lap)             false: stopped or late, and has reported so
+//   patient(spins, domain, from, lap)             false: stopped or late, and has reported so; or
+//                                                 another thread of this rank has reported
 //   report(domain, report)                        why this rank gives up; the first one stays
 //
 // The twin may be suspended in any of these.

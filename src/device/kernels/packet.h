@@ -49,7 +49,7 @@ class PacketSwap {
   };
 
   HOCKET_DEVICE std::uint32_t next_lap() const {
-    return thread_.load_lap(domain_.laps + thread_.block()) + 1;
+    return kernels::next_lap(thread_.load_lap(domain_.laps + thread_.block()));
   }
 
   /// A part is a packet at least: its signal.
@@ -115,37 +115,49 @@ class PacketSwap {
     });
   }
 
-  /// Whether all packets of a tile are here.
   template <class Tile>
-  HOCKET_DEVICE bool look(const Packet* slot, const Tile& tile,
+  HOCKET_DEVICE void look(const Packet* slot, const Tile& tile,
                           Packet (&packets)[Tile::kCount]) const {
     HOCKET_UNROLL
     for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
       packets[u] = {0, lap_, signature_};
       if (tile.has(u)) packets[u] = thread_.load_packet(slot + tile.unit(u));
     }
-    bool is_here = true;
-    HOCKET_UNROLL
-    for (const Packet& packet : packets) is_here &= packet.lap == lap_;
-    return is_here;
   }
 
-  /// Waits for a tile of that rank's words; false: gave up, and said why.
+  /// Waits for a tile of that rank's words; false: gave up, and said why. A packet of another op
+  /// ends the wait for the others: of a smaller op they never come.
   template <class Tile>
   HOCKET_DEVICE bool take(std::uint32_t from, const Tile& tile, Words<Tile>& words) const {
     const Packet* const slot = mailbox(domain_, domain_.me).packets(lap_, from);
     Packet packets[Tile::kCount];
-    for (std::uint32_t spins = 1; !look(slot, tile, packets); ++spins) {
+    for (std::uint32_t spins = 1;; ++spins) {
+      look(slot, tile, packets);
+      bool are_here = true, are_ours = true;
+      HOCKET_UNROLL
+      for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
+        const bool is_here = packets[u].lap == lap_;
+        are_here &= is_here;
+        are_ours &= !is_here || packets[u].signature == signature_;
+      }
+      if (!are_ours) return refuse(from, packets);
+      if (are_here) break;
       if (!thread_.patient(spins, domain_, from, lap_)) return false;
     }
     HOCKET_UNROLL
-    for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
-      words.word[u] = packets[u].data;
-      if (packets[u].signature == signature_) continue;
-      thread_.report(domain_, {from, lap_, packets[u].signature, Report::mismatch});
-      return false;
-    }
+    for (std::uint32_t u = 0; u < Tile::kCount; ++u) words.word[u] = packets[u].data;
     return true;
+  }
+
+  template <std::size_t kCount>
+  HOCKET_DEVICE bool refuse(std::uint32_t from, const Packet (&packets)[kCount]) const {
+    HOCKET_UNROLL
+    for (std::uint32_t u = 0; u < kCount; ++u) {
+      if (packets[u].lap != lap_ || packets[u].signature == signature_) continue;
+      thread_.report(domain_, {from, lap_, packets[u].signature, Report::mismatch});
+      break;
+    }
+    return false;
   }
 
   HOCKET_DEVICE void store_own() const {

@@ -54,7 +54,7 @@ class StagedSwap {
   };
 
   HOCKET_DEVICE std::uint32_t next_lap() const {
-    return thread_.load_lap(domain_.laps + thread_.block()) + 1;
+    return kernels::next_lap(thread_.load_lap(domain_.laps + thread_.block()));
   }
   HOCKET_DEVICE Flag* flag(std::uint32_t rank, std::uint32_t from) const {
     return mailbox(domain_, rank).flags(lap_, from) + thread_.block();

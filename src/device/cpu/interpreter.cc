@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/interpreter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "base/check.h"
+#include "device/cpu/twin.h"
+
+namespace hocket::cpu {
+namespace {
+
+constexpr std::uint32_t kLongestMood = 300;  // turns
+
+bool is_aligned(const std::byte* at) {
+  return reinterpret_cast<std::uintptr_t>(at) % sizeof(std::uint64_t) == 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Thread> ThreadPool::take() {
+  if (idle_.empty()) return std::make_unique<Thread>();
+  std::unique_ptr<Thread> thread = std::move(idle_.back());
+  idle_.pop_back();
+  return thread;
+}
+
+// A thread may be suspended before each access; between a look and the wait for a change of what it
+// saw, others may store, so what it polled is kept since then.
+void Thread::sync() {
+  turn();
+  interpreter_->sync(*this);
+}
+
+std::uint64_t Thread::load_word(const std::byte* from) {
+  CHECK(is_aligned(from), "a kernel loads a word that is not aligned");
+  return load(from, sizeof(std::uint64_t));
+}
+
+void Thread::store_word(std::byte* to, std::uint64_t word) {
+  CHECK(is_aligned(to), "a kernel stores a word that is not aligned");
+  store(to, word, sizeof(std::uint64_t));
+}
+
+std::uint64_t Thread::load(const std::byte* from, std::uint32_t bytes) {
+  turn();
+  std::uint64_t word = 0;
+  if (bytes > 0) std::memcpy(&word, from, bytes);
+  return word;
+}
+
+void Thread::store(std::byte* to, std::uint64_t word, std::uint32_t bytes) {
+  turn();
+  if (bytes > 0) std::memcpy(to, &word, bytes);
+}
+
+kernels::Packet Thread::load_packet(const kernels::Packet* from) {
+  turn();
+  if (polled_.count < polled_.addresses.size()) polled_.addresses[polled_.count] = from;
+  ++polled_.count;
+  return *from;
+}
+
+void Thread::store_packet(kernels::Packet* to, const kernels::Packet& packet) {
+  turn();
+  *to = packet;
+  interpreter_->stored(to);
+}
+
+std::uint32_t Thread::load_lap(const std::uint32_t* from) {
+  turn();
+  return *from;
+}
+
+void Thread::store_lap(std::uint32_t* to, std::uint32_t lap) {
+  turn();
+  *to = lap;
+}
+
+bool Thread::patient(std::uint32_t, const kernels::Domain& domain, std::uint32_t from,
+                     std::uint32_t lap) {
+  from_ = from;
+  lap_ = lap;
+  interpreter_->wait(*this);
+  polled_ = {};
+  if (*domain.stop != 0) {
+    report(domain, {from, lap, 0, kernels::Report::aborted});
+  } else if (interpreter_->late_) {
+    report(domain, {from, lap, 0, kernels::Report::late});
+  }
+  return *domain.given_up == 0;
+}
+
+void Thread::report(const kernels::Domain& domain, const kernels::Report& report) {
+  turn();
+  if (std::exchange(*domain.given_up, 1) != 0) return;
+  *domain.report = report;
+  interpreter_->wake_rank(interpreter_->ranks_[rank_]);
+}
+
+bool Thread::Polled::has(const void* address) const {
+  if (count > addresses.size()) return true;
+  return std::find(addresses.begin(), addresses.begin() + count, address) !=
+         addresses.begin() + count;
+}
+
+Interpreter::Interpreter(ThreadPool& pool, const DomainOptions& options)
+    : pool_(pool),
+      kernel_(options.kernel != nullptr ? options.kernel : &run_twin),
+      random_(options.seed) {
+  const kernels::Capacity& capacity = options.capacity;
+  CHECK(capacity.world >= 2 && capacity.world <= world::kMostInDomain,
+        "a domain has 2 to 16 ranks");
+  CHECK(capacity.staged % sizeof(kernels::Flag) == 0, "staging comes in lines");
+  const std::uint64_t bytes = kernels::Mailbox::bytes(capacity);
+  for (std::uint32_t i = 0; i < capacity.world; ++i) {
+    Rank& rank = ranks_.emplace_back();
+    rank.mailbox.resize((bytes + sizeof(Line) - 1) / sizeof(Line));
+    rank.laps.fill(options.lap);
+  }
+  for (std::uint32_t i = 0; i < capacity.world; ++i) {
+    Rank& rank = ranks_[i];
+    rank.domain.me = i;
+    rank.domain.capacity = capacity;
+    for (std::uint32_t peer = 0; peer < capacity.world; ++peer)
+      rank.domain.mailboxes[peer] = reinterpret_cast<std::byte*>(ranks_[peer].mailbox.data());
+    rank.domain.laps = rank.laps.data();
+    rank.domain.given_up = &rank.given_up;
+    rank.domain.stop = &rank.stop;
+    rank.domain.report = &rank.report;
+  }
+}
+
+void Interpreter::launch(std::uint32_t rank, const world::Action& action) {
+  CHECK(action.blocks >= 1 && action.blocks <= kernels::kMostBlocks && action.threads >= 1,
+        "no such grid");
+  ranks_[rank].stream.push_back(action);
+  if (ranks_[rank].running == 0) begin(rank);
+}
+
+Interpreter::End Interpreter::run(std::uint64_t turns) {
+  for (; turns > 0 && !ready_.empty(); --turns) {
+    Thread& thread = choose();
+    ++turns_;
+    thread.fiber_.resume();
+    if (thread.fiber_.done()) end(thread);
+  }
+  if (!ready_.empty()) return End::paused;
+  const bool stuck =
+      std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.running > 0; });
+  return stuck ? End::stuck : End::done;
+}
+
+void Interpreter::stop(std::uint32_t rank) {
+  ranks_[rank].stop = 1;
+  wake_rank(ranks_[rank]);
+}
+
+void Interpreter::time_out() {
+  late_ = true;
+  for (Rank& rank : ranks_) wake_rank(rank);
+}
+
+std::string Interpreter::waiting() const {
+  std::map<std::string, std::uint32_t> lines;
+  for (const Rank& rank : ranks_)
+    for (const auto& thread : rank.threads) {
+      if (thread == nullptr || thread->state_ == Thread::State::ready) continue;
+      std::string line = "rank " + std::to_string(thread->rank_) + " waits for ";
+      if (thread->state_ == Thread::State::syncing) {
+        line += "the others of block " + std::to_string(thread->block_);
+      } else {
+        line += "rank " + std::to_string(thread->from_) + " in lap " + std::to_string(thread->lap_);
+      }
+      ++lines[line];
+    }
+  std::string text;
+  for (const auto& [line, threads] : lines)
+    text += line + ": " + std::to_string(threads) + (threads == 1 ? " thread\n" : " threads\n");
+  return text;
+}
+
+void Interpreter::run_kernel(void* argument) {
+  auto& thread = *static_cast<Thread*>(argument);
+  Interpreter& interpreter = *thread.interpreter_;
+  interpreter.kernel_(thread, interpreter.ranks_[thread.rank_].domain, *thread.action_);
+}
+
+void Interpreter::begin(std::uint32_t number) {
+  Rank& rank = ranks_[number];
+  const world::Action& action = rank.stream.front();
+  rank.running = action.blocks * action.threads;
+  rank.synced.assign(action.blocks, 0);
+  rank.threads.clear();
+  for (std::uint32_t i = 0; i < rank.running; ++i) {
+    Thread& thread = *rank.threads.emplace_back(pool_.take());
+    thread.interpreter_ = this;
+    thread.action_ = &action;
+    thread.rank_ = number;
+    thread.block_ = i / action.threads;
+    thread.thread_ = i % action.threads;
+    thread.polled_ = {};
+    thread.fiber_.start(run_kernel, &thread);
+    add_ready(thread);
+  }
+}
+
+void Interpreter::end(Thread& thread) {
+  const std::uint32_t number = thread.rank_;
+  Rank& rank = ranks_[number];
+  remove_ready(thread);
+  pool_.give(std::move(rank.threads[thread.block_ * thread.threads() + thread.thread_]));
+  if (--rank.running > 0) return;
+  ++rank.ended;
+  rank.stream.pop_front();
+  if (!rank.stream.empty()) begin(number);
+}
+
+bool Interpreter::favours(const Thread& thread) const {
+  const std::uint32_t bit =
+      mood_.ranks ? thread.rank_ : thread.rank_ * 29 + thread.block_ * 13 + thread.thread_;
+  return mood_.favoured >> (bit % 64) & 1;
+}
+
+Thread& Interpreter::choose() {
+  if (mood_.turns-- == 0)
+    mood_ = {random_.next() & random_.next(),
+             static_cast<std::uint32_t>(random_.below(kLongestMood)), random_.below(2) == 0};
+  constexpr int kTries = 8;
+  for (int i = 0; i < kTries; ++i) {
+    Thread& thread = *ready_[random_.below(ready_.size())];
+    if (favours(thread)) return thread;
+  }
+  return *ready_[random_.below(ready_.size())];
+}
+
+bool Interpreter::gives_up(const Rank& rank) const {
+  return rank.stop != 0 || rank.given_up != 0 || late_;
+}
+
+void Interpreter::wait(Thread& thread) {
+  if (!thread.polled_.changed && !gives_up(ranks_[thread.rank_])) {
+    thread.state_ = Thread::State::waiting;
+    remove_ready(thread);
+  }
+  thread.turn();
+}
+
+void Interpreter::wake(Thread& thread) {
+  if (thread.state_ == Thread::State::ready) return;
+  add_ready(thread);
+}
+
+void Interpreter::add_ready(Thread& thread) {
+  thread.state_ = Thread::State::ready;
+  thread.place_ = ready_.size();
+  ready_.push_back(&thread);
+}
+
+void Interpreter::remove_ready(const Thread& thread) {
+  ready_[thread.place_] = ready_.back();
+  ready_[thread.place_]->place_ = thread.place_;
+  ready_.pop_back();
+}
+
+void Interpreter::wake_rank(Rank& rank) {
+  for (const auto& thread : rank.threads) {
+    if (thread == nullptr) continue;
+    thread->polled_.changed = true;
+    if (thread->state_ == Thread::State::waiting) wake(*thread);
+  }
+}
+
+void Interpreter::stored(const void* address) {
+  const auto* const at = static_cast<const std::byte*>(address);
+  for (Rank& rank : ranks_) {
+    const auto* const begin = reinterpret_cast<const std::byte*>(rank.mailbox.data());
+    if (at < begin || at >= begin + rank.mailbox.size() * sizeof(Line)) continue;
+    for (const auto& thread : rank.threads) {
+      if (thread == nullptr || !thread->polled_.has(address)) continue;
+      thread->polled_.changed = true;
+      if (thread->state_ == Thread::State::waiting) wake(*thread);
+    }
+    return;
+  }
+  CHECK(false, "a kernel stores to no mailbox");
+}
+
+void Interpreter::sync(Thread& thread) {
+  Rank& rank = ranks_[thread.rank_];
+  if (++rank.synced[thread.block_] < thread.threads()) {
+    thread.state_ = Thread::State::syncing;
+    remove_ready(thread);
+    thread.turn();
+    return;
+  }
+  rank.synced[thread.block_] = 0;
+  for (const auto& other : rank.threads)
+    if (other != nullptr && other->block_ == thread.block_) wake(*other);
+}
+
+}  // namespace hocket::cpu

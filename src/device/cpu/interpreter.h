@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// A domain of 2 to 16 GPUs that there is no GPU for: runs the actions of all ranks' streams by the
+// kernels' twins. Every thread of every block is a fiber that may be suspended wherever it touches
+// memory or waits, and a seed says who goes on, so what runs is one interleaving of the very text
+// that a GPU runs. Ranks run at their own pace, as far as the protocol lets them.
+//
+// What it cannot show is a device's memory model: here all see every store at once, in one order.
+//
+// Threads: one. Ownership: owns mailboxes, laps, reports; borrows the pool and the users' buffers,
+// which are touched in run() alone. Failure: run() tells when nobody can move; what a kernel gives
+// up for is in its rank's report; a store to no mailbox is a failed CHECK.
+// Cost: some 60 ns for each access of each thread.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/prng.h"
+#include "device/cpu/fiber.h"
+#include "device/kernels/domain.h"
+
+namespace hocket::cpu {
+
+class Interpreter;
+
+/// One thread of a launched kernel: the Thread of device/kernels/kernel.h.
+class Thread {
+ public:
+  Thread() = default;
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+  std::uint32_t block() const { return block_; }
+  std::uint32_t blocks() const { return action_->blocks; }
+  std::uint32_t thread() const { return thread_; }
+  std::uint32_t threads() const { return action_->threads; }
+  void sync();
+  std::uint64_t load_word(const std::byte* from);
+  void store_word(std::byte* to, std::uint64_t word);
+  std::uint64_t load(const std::byte* from, std::uint32_t bytes);
+  void store(std::byte* to, std::uint64_t word, std::uint32_t bytes);
+  kernels::Packet load_packet(const kernels::Packet* from);
+  void store_packet(kernels::Packet* to, const kernels::Packet& packet);
+  std::uint32_t load_lap(const std::uint32_t* from);
+  void store_lap(std::uint32_t* to, std::uint32_t lap);
+  bool patient(std::uint32_t spins, const kernels::Domain& domain, std::uint32_t from,
+               std::uint32_t lap);
+  void report(const kernels::Domain& domain, const kernels::Report& report);
+
+ private:
+  friend class Interpreter;
+  enum class State : std::uint8_t { ready, waiting, syncing };
+  /// Addresses that it has read since it last waited: what may end its patience.
+  struct Polled {
+    std::array<const void*, 8> addresses;
+    std::uint32_t count = 0;  ///< more than there is room for: any
+    bool changed = false;
+    bool has(const void* address) const;
+  };
+  void turn() { fiber_.suspend(); }
+
+  Fiber fiber_;
+  Interpreter* interpreter_ = nullptr;
+  const world::Action* action_ = nullptr;
+  std::uint32_t rank_ = 0, block_ = 0, thread_ = 0;
+  State state_ = State::ready;
+  std::size_t place_ = 0;             // among those that are ready
+  std::uint32_t from_ = 0, lap_ = 0;  // whom it waits for
+  Polled polled_;
+};
+
+/// Threads that have ended, whose stacks may be used again.
+class ThreadPool {
+ public:
+  std::unique_ptr<Thread> take();
+  void give(std::unique_ptr<Thread> thread) { idle_.push_back(std::move(thread)); }
+
+ private:
+  std::vector<std::unique_ptr<Thread>> idle_;
+};
+
+using Kernel = void(Thread&, const kernels::Domain&, const world::Action&);
+
+struct DomainOptions {
+  kernels::Capacity capacity;  ///< and how many ranks
+  std::uint64_t seed = 0;
+  std::uint32_t lap = 0;     ///< the last one of ops that have been
+  Kernel* kernel = nullptr;  ///< null: the twin of the action's lowering (twin.h)
+};
+
+class Interpreter {
+ public:
+  enum class End : std::uint8_t {
+    done,    ///< all streams are empty
+    stuck,   ///< nobody can move; waiting() says who waits for whom
+    paused,  ///< so many turns have passed
+  };
+  static constexpr std::uint64_t kForEver = ~std::uint64_t{0};
+
+  Interpreter(ThreadPool& pool, const DomainOptions& options);
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+
+  /// Appends to the rank's stream.
+  void launch(std::uint32_t rank, const world::Action& action);
+  End run(std::uint64_t turns = kForEver);
+  /// Writes the rank's stop word.
+  void stop(std::uint32_t rank);
+  /// The deadline of all that run and will be launched passes.
+  void time_out();
+
+  const kernels::Report& report(std::uint32_t rank) const { return ranks_[rank].report; }
+  /// Launches of the rank that have ended.
+  std::uint32_t ended(std::uint32_t rank) const { return ranks_[rank].ended; }
+  std::uint64_t turns() const { return turns_; }
+  /// A line each: "rank 2 waits for rank 0 in lap 7: 3 threads".
+  std::string waiting() const;
+
+ private:
+  friend class Thread;
+  struct alignas(128) Line {
+    std::array<std::byte, 128> bytes = {};
+  };
+  struct Rank {
+    kernels::Domain domain;
+    std::vector<Line> mailbox;
+    std::array<std::uint32_t, kernels::kMostBlocks> laps = {};
+    std::uint32_t stop = 0, given_up = 0;
+    kernels::Report report;
+    std::deque<world::Action> stream;              // the first one runs, if there are threads
+    std::vector<std::unique_ptr<Thread>> threads;  // of the launch; null: has ended
+    std::vector<std::uint32_t> synced;             // by block: threads that have arrived
+    std::uint32_t running = 0, ended = 0;
+  };
+  /// Whom chance favours for a while: ranks run ahead, threads stay behind.
+  struct Mood {
+    std::uint64_t favoured = 0;
+    std::uint32_t turns = 0;
+    bool ranks = true;
+  };
+
+  static void run_kernel(void* thread);
+  void begin(std::uint32_t rank);
+  void end(Thread& thread);
+  Thread& choose();
+  bool favours(const Thread& thread) const;
+  bool gives_up(const Rank& rank) const;
+  void wait(Thread& thread);
+  void add_ready(Thread& thread);
+  void remove_ready(const Thread& thread);
+  void wake(Thread& thread);
+  void wake_rank(Rank& rank);
+  void stored(const void* address);
+  void sync(Thread& thread);
+
+  ThreadPool& pool_;
+  Kernel* const kernel_;
+  Prng random_;
+  std::deque<Rank> ranks_;  // they do not move
+  std::vector<Thread*> ready_;
+  Mood mood_;
+  std::uint64_t turns_ = 0;
+  bool late_ = false;
+};
+
+}  // namespace hocket::cpu

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interpreter by itself: swaps written out by hand, and each way not to end well. What plans
+// are lowered to runs in scenario/stream_test.cc.
+#include "device/cpu/interpreter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "testing/cases.h"
+
+namespace hocket::cpu {
+namespace {
+
+using kernels::Report;
+using Numbers = std::vector<std::int32_t>;
+
+std::byte* bytes(Numbers& numbers) { return reinterpret_cast<std::byte*>(numbers.data()); }
+
+/// Every rank gives `count` numbers to all, who store or add them.
+struct Exchange {
+  Exchange(std::uint32_t ranks, std::uint64_t elements, world::Combine how)
+      : world(ranks), count(elements), combine(how) {
+    for (std::uint32_t rank = 0; rank < world; ++rank) {
+      Numbers& input = inputs.emplace_back(count);
+      std::iota(input.begin(), input.end(), static_cast<std::int32_t>(1'000 * rank));
+      outputs.emplace_back(stores() ? count * world : count, -1);
+    }
+  }
+  bool stores() const { return combine == world::Combine::store; }
+  world::Action action(std::uint32_t rank, std::uint32_t blocks, std::uint32_t threads) {
+    world::Action action;
+    action.blocks = blocks;
+    action.threads = threads;
+    action.signature = signature;
+    action.swap = {.input = bytes(inputs[rank]),
+                   .output = bytes(outputs[rank]),
+                   .sent = {count, 0},
+                   .received = {count, stores() ? count : 0},
+                   .combine = combine,
+                   .type = DataType::int32};
+    return action;
+  }
+  Numbers expected() const {
+    Numbers all;
+    for (const Numbers& input : inputs) all.insert(all.end(), input.begin(), input.end());
+    if (stores()) return all;
+    Numbers sums(count);
+    for (std::size_t i = 0; i < all.size(); ++i) sums[i % count] += all[i];
+    return sums;
+  }
+  bool right() const {
+    return std::all_of(outputs.begin(), outputs.end(),
+                       [this](const Numbers& output) { return output == expected(); });
+  }
+
+  const std::uint32_t world;
+  const std::uint64_t count;
+  const world::Combine combine;
+  std::uint32_t signature = 77;
+  std::vector<Numbers> inputs, outputs;
+};
+
+DomainOptions domain(std::uint32_t world, std::uint64_t seed = 1) {
+  return {.capacity = {.world = world, .packets = 64}, .seed = seed};
+}
+
+void launch(Interpreter& interpreter, Exchange& exchange, std::uint32_t blocks,
+            std::uint32_t threads) {
+  for (std::uint32_t rank = 0; rank < exchange.world; ++rank)
+    interpreter.launch(rank, exchange.action(rank, blocks, threads));
+}
+
+TEST(Interpreter, SwapsInAnyInterleaving) {
+  ThreadPool pool;
+  for (int seed = 0; seed < testing::cases(100); ++seed) {
+    const auto n = static_cast<std::uint32_t>(seed);
+    Interpreter interpreter(pool, domain(2 + n % 15, n));
+    const std::uint32_t world = 2 + n % 15;
+    std::deque<Exchange> exchanges;
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      const world::Combine how = i % 3 == 0   ? world::Combine::store
+                                 : i % 3 == 1 ? world::Combine::fold_by_rank
+                                              : world::Combine::fold_by_round;
+      exchanges.emplace_back(world, 7 * i + n % 3, how);
+      launch(interpreter, exchanges.back(), 1 + (i + n) % 3, 1 + (i * n) % 5);
+    }
+    ASSERT_EQ(interpreter.run(), Interpreter::End::done) << interpreter.waiting();
+    for (const Exchange& exchange : exchanges) ASSERT_TRUE(exchange.right()) << seed;
+    for (std::uint32_t rank = 0; rank < world; ++rank) EXPECT_EQ(interpreter.ended(rank), 6u);
+  }
+}
+
+TEST(Interpreter, FollowsFromItsSeed) {
+  ThreadPool pool;
+  const auto turns_with = [&pool](std::uint64_t seed) {
+    Interpreter interpreter(pool, domain(3, seed));
+    Exchange exchange(3, 50, world::Combine::fold_by_rank);
+    launch(interpreter, exchange, 2, 4);
+    EXPECT_EQ(interpreter.run(), Interpreter::End::done);
+    return interpreter.turns();
+  };
+  EXPECT_EQ(turns_with(1), turns_with(1));
+  EXPECT_NE(turns_with(1), turns_with(2));
+}
+
+TEST(Interpreter, RunsMoreBlocksAndThreadsThanWords) {
+  ThreadPool pool;
+  Interpreter interpreter(pool, domain(2));
+  Exchange exchange(2, 100, world::Combine::store);
+  launch(interpreter, exchange, 4, 256);
+  launch(interpreter, exchange, 64, 2);
+  EXPECT_EQ(interpreter.run(), Interpreter::End::done);
+  EXPECT_TRUE(exchange.right());
+}
+
+// A rank ends an op once all have come to it: never more than one op before another, but that.
+TEST(Interpreter, LetsRanksRunAhead) {
+  ThreadPool pool;
+  Interpreter interpreter(pool, domain(3));
+  std::deque<Exchange> exchanges;
+  for (int i = 0; i < 20; ++i) {
+    exchanges.emplace_back(3, 4, world::Combine::store);
+    launch(interpreter, exchanges.back(), 1, 2);
+  }
+  std::uint32_t lead = 0;
+  while (interpreter.run(1) == Interpreter::End::paused)
+    for (std::uint32_t a = 0; a < 3; ++a)
+      for (std::uint32_t b = 0; b < 3; ++b)
+        if (interpreter.ended(a) > interpreter.ended(b))
+          lead = std::max(lead, interpreter.ended(a) - interpreter.ended(b));
+  EXPECT_EQ(lead, 1u);
+  for (const Exchange& exchange : exchanges) EXPECT_TRUE(exchange.right());
+}
+
+TEST(Interpreter, SaysWhoWaitsForWhom) {
+  ThreadPool pool;
+  Interpreter interpreter(pool, domain(3));
+  Exchange exchange(3, 4, world::Combine::store);
+  interpreter.launch(0, exchange.action(0, 1, 3));
+  interpreter.launch(1, exchange.action(1, 1, 1));
+  EXPECT_EQ(interpreter.run(), Interpreter::End::stuck);
+  EXPECT_EQ(interpreter.waiting(),
+            "rank 0 waits for rank 2 in lap 1: 2 threads\n"
+            "rank 0 waits for the others of block 0: 1 thread\n"
+            "rank 1 waits for rank 2 in lap 1: 1 thread\n");
+  interpreter.launch(2, exchange.action(2, 1, 1));
+  EXPECT_EQ(interpreter.run(), Interpreter::End::done);
+  EXPECT_TRUE(exchange.right());
+}
+
+void expect_report(const Report& report, Report expected) {
+  EXPECT_EQ(report.code, expected.code);
+  EXPECT_EQ(report.peer, expected.peer);
+  EXPECT_EQ(report.lap, expected.lap);
+  EXPECT_EQ(report.seen, expected.seen);
+}
+
+TEST(Interpreter, StopsAtAnyTurn) {
+  ThreadPool pool;
+  for (std::uint64_t turns = 0; turns < 60; ++turns) {
+    Interpreter interpreter(pool, domain(2, turns));
+    Exchange first(2, 9, world::Combine::store), second(2, 9, world::Combine::fold_by_rank);
+    launch(interpreter, first, 2, 3);
+    EXPECT_EQ(interpreter.run(), Interpreter::End::done);
+    interpreter.launch(0, second.action(0, 2, 3));
+    interpreter.launch(0, second.action(0, 1, 1));
+    interpreter.run(turns);
+    interpreter.stop(0);
+    EXPECT_EQ(interpreter.run(), Interpreter::End::done) << "its stream drains";
+    expect_report(interpreter.report(0), {1, 2, 0, Report::aborted});
+    expect_report(interpreter.report(1), {});
+    EXPECT_EQ(interpreter.ended(0), 3u);
+  }
+}
+
+TEST(Interpreter, GivesUpAtTheDeadline) {
+  ThreadPool pool;
+  Interpreter interpreter(pool, domain(2));
+  Exchange exchange(2, 9, world::Combine::store);
+  interpreter.launch(1, exchange.action(1, 2, 3));
+  EXPECT_EQ(interpreter.run(), Interpreter::End::stuck);
+  interpreter.time_out();
+  EXPECT_EQ(interpreter.run(), Interpreter::End::done);
+  expect_report(interpreter.report(1), {0, 1, 0, Report::late});
+}
+
+// More words are waited for than come: who has seen one that is another op's ends them all.
+TEST(Interpreter, ReportsAMismatch) {
+  ThreadPool pool;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Interpreter interpreter(pool, domain(2, seed));
+    Exchange small(2, 1, world::Combine::fold_by_rank), large(2, 40, world::Combine::fold_by_rank);
+    large.signature = 99;
+    interpreter.launch(0, small.action(0, 1, 4));
+    interpreter.launch(1, large.action(1, 3, 4));
+    EXPECT_EQ(interpreter.run(), Interpreter::End::done) << interpreter.waiting();
+    expect_report(interpreter.report(0), {1, 1, 99, Report::mismatch});
+    expect_report(interpreter.report(1), {0, 1, 77, Report::mismatch});
+    EXPECT_EQ(small.outputs[0], Numbers{-1}) << "refused before the output is written";
+    EXPECT_EQ(large.outputs[1], Numbers(40, -1));
+  }
+}
+
+// A lap after the largest there is must not be that of a mailbox in which nothing was written yet.
+TEST(Interpreter, LapsWrap) {
+  ThreadPool pool;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    DomainOptions options = domain(2, seed);
+    options.lap = ~0u - 3;
+    Interpreter interpreter(pool, options);
+    std::deque<Exchange> exchanges;
+    for (std::uint64_t count = 2; count < 10; ++count) {
+      exchanges.emplace_back(2, 4 * count, world::Combine::store);
+      launch(interpreter, exchanges.back(), 1, 3);
+    }
+    EXPECT_EQ(interpreter.run(), Interpreter::End::done) << interpreter.waiting();
+    for (const Exchange& exchange : exchanges) EXPECT_TRUE(exchange.right()) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace hocket::cpu
