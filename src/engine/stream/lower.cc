@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/stream/lower.h"
+
+#include <algorithm>
+#include <string>
+
+#include "plan/patterns.h"
+#include "plan/piece.h"
+
+namespace hocket::engine::stream {
+namespace {
+
+using world::Combine;
+using world::Parts;
+using world::Swap;
+
+/// The plan's blocks as parts of a swap.
+class Cuts {
+ public:
+  Cuts(const Plan& plan, Rank me) : piece_(plan, 0), request_(plan.request), me_(me.value) {
+    const std::uint32_t last = plan.shape.blocks - 1;
+    const std::uint64_t grain = size_of(plan.request.type);
+    blocks_.size = blocks_.stride = (piece_.end(last) - piece_.begin(last)) / grain;
+    const std::uint64_t elements = (piece_.end(last) - piece_.begin(0)) / grain;
+    blocks_.longer = static_cast<std::uint32_t>(elements - blocks_.size * plan.shape.blocks);
+  }
+
+  /// Block p from or for rank p.
+  Parts blocks() const { return blocks_; }
+  /// The same for all: my block; all that a rank gives.
+  Parts mine() const { return {blocks_.count(me_), 0}; }
+  Parts all() const { return {request_.count, 0}; }
+  std::byte* own(std::byte* whole) const { return whole + piece_.begin(me_); }
+
+  Swap fold(const Memory& memory, Combine combine) const {
+    const bool by_rank = combine == Combine::fold_by_rank;
+    return {.input = memory.input,
+            .output = memory.output,
+            .sent = by_rank ? all() : blocks_,
+            .received = by_rank ? all() : mine(),
+            .combine = combine,
+            .type = request_.type,
+            .op = request_.op};
+  }
+  Swap store(const Memory& memory, const Parts& sent) const {
+    return {.input = memory.input,
+            .output = memory.output,
+            .sent = sent,
+            .received = blocks_,
+            .combine = Combine::store,
+            .type = request_.type};
+  }
+
+ private:
+  const Piece piece_;
+  const Request& request_;
+  const std::uint32_t me_;
+  Parts blocks_;
+};
+
+Error unsupported(const Plan& plan, const std::string& why) {
+  return Error(Code::unsupported, std::string("on a stream: ") + name_of(plan.request.collective) +
+                                      " " + plan.algorithm->name + ", " + plan.topology->text() +
+                                      ": " + why);
+}
+
+}  // namespace
+
+Result<Actions> lower(const Plan& plan, Rank me, const Memory& memory, const Manner& manner) {
+  const std::uint32_t world = plan.topology->world();
+  if (world < 2 || world > world::kMostInDomain)
+    return unsupported(plan,
+                       "a domain has 2 to " + std::to_string(world::kMostInDomain) + " ranks");
+  // Blocks of a piece may have other owners than those of the whole, and so other bits.
+  if (plan.pieces != 1)
+    return unsupported(plan,
+                       "swaps are not cut in pieces, this plan in " + std::to_string(plan.pieces));
+  const Cuts cuts(plan, me);
+  Actions actions;
+  const auto add = [&](const Swap& swap) {
+    actions.add({.lowering = manner.lowering,
+                 .blocks = manner.grid.blocks,
+                 .threads = manner.grid.threads,
+                 .signature = manner.signature,
+                 .swap = swap});
+  };
+  switch (plan.algorithm->pattern) {
+    case Pattern::none:
+      return unsupported(plan, "its rounds are not known to be a swap");
+    case Pattern::exchange_and_reduce:
+      add(cuts.fold(memory, Combine::fold_by_rank));
+      break;
+    case Pattern::push_to_all:
+      add(cuts.store(memory, cuts.all()));
+      break;
+    case Pattern::push_reduce_push: {
+      std::byte* const own = cuts.own(memory.output);
+      add(cuts.fold({memory.input, own}, Combine::fold_by_round));
+      add(cuts.store({own, memory.output}, cuts.mine()));
+      break;
+    }
+    case Pattern::push_and_reduce:
+      add(cuts.fold(memory, Combine::fold_by_round));
+      break;
+    case Pattern::exchange_blocks:
+      add(cuts.store(memory, cuts.blocks()));
+      break;
+  }
+  return actions;
+}
+
+std::uint64_t part_bytes(const Plan& plan) {
+  const Piece piece(plan, 0);
+  return piece.end(0) - piece.begin(0);
+}
+
+Result<world::Lowering> choose_lowering(std::uint64_t bytes, const Limits& limits) {
+  const std::uint64_t packet = std::min(limits.packet, kMostPacketBytes);
+  if (bytes <= packet) return world::Lowering::packet;
+  if (bytes <= limits.staged) return world::Lowering::staged;
+  return Error(Code::unsupported, "on a stream: parts of " + std::to_string(bytes) +
+                                      " bytes; packets take up to " + std::to_string(packet) +
+                                      ", staging up to " + std::to_string(limits.staged));
+}
+
+Grid choose_grid(world::Lowering lowering, std::uint64_t bytes) {
+  constexpr Grid kStaged = {64, 512};
+  if (lowering == world::Lowering::staged) return kStaged;
+  constexpr std::uint64_t kMostBlocks = 32;
+  constexpr Grid kOne;
+  const std::uint64_t whole = kOne.threads * sizeof(std::uint64_t);  // a packet for each thread
+  const std::uint64_t blocks =
+      std::clamp<std::uint64_t>((bytes + whole - 1) / whole, 1, kMostBlocks);
+  return {static_cast<std::uint32_t>(blocks), kOne.threads};
+}
+
+}  // namespace hocket::engine::stream
