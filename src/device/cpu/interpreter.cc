@@ -65,8 +65,7 @@ kernels::Packet Thread::load_packet(const kernels::Packet* from) {
 
 void Thread::store_packet(kernels::Packet* to, const kernels::Packet& packet) {
   turn();
-  *to = packet;
-  interpreter_->stored(to);
+  interpreter_->sent_.push_back({to, packet});
 }
 
 std::uint32_t Thread::load_lap(const std::uint32_t* from) {
@@ -141,13 +140,18 @@ void Interpreter::launch(std::uint32_t rank, const world::Action& action) {
 }
 
 Interpreter::End Interpreter::run(std::uint64_t turns) {
-  for (; turns > 0 && !ready_.empty(); --turns) {
-    Thread& thread = choose();
+  for (; turns > 0 && !(ready_.empty() && sent_.empty()); --turns) {
     ++turns_;
+    if (mood_.turns-- == 0) change_mood();
+    if (ready_.empty() || (!sent_.empty() && random_.below(8) < mood_.pace)) {
+      deliver();
+      continue;
+    }
+    Thread& thread = choose();
     thread.fiber_.resume();
     if (thread.fiber_.done()) end(thread);
   }
-  if (!ready_.empty()) return End::paused;
+  if (!ready_.empty() || !sent_.empty()) return End::paused;
   const bool stuck =
       std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.running > 0; });
   return stuck ? End::stuck : End::done;
@@ -224,16 +228,28 @@ bool Interpreter::favours(const Thread& thread) const {
   return mood_.favoured >> (bit % 64) & 1;
 }
 
+void Interpreter::change_mood() {
+  mood_.favoured = random_.next() & random_.next();
+  mood_.turns = static_cast<std::uint32_t>(random_.below(kLongestMood));
+  mood_.pace = static_cast<std::uint32_t>(random_.below(9));
+  mood_.ranks = random_.below(2) == 0;
+}
+
 Thread& Interpreter::choose() {
-  if (mood_.turns-- == 0)
-    mood_ = {random_.next() & random_.next(),
-             static_cast<std::uint32_t>(random_.below(kLongestMood)), random_.below(2) == 0};
   constexpr int kTries = 8;
   for (int i = 0; i < kTries; ++i) {
     Thread& thread = *ready_[random_.below(ready_.size())];
     if (favours(thread)) return thread;
   }
   return *ready_[random_.below(ready_.size())];
+}
+
+void Interpreter::deliver() {
+  auto sent = sent_.begin() + static_cast<std::ptrdiff_t>(random_.below(sent_.size()));
+  sent = std::find_if(sent_.begin(), sent, [to = sent->to](const Sent& s) { return s.to == to; });
+  *sent->to = sent->packet;
+  stored(sent->to);
+  sent_.erase(sent);
 }
 
 bool Interpreter::gives_up(const Rank& rank) const {

@@ -2,9 +2,9 @@
 // A domain of 2 to 16 GPUs that there is no GPU for: runs the actions of all ranks' streams by the
 // kernels' twins. Every thread of every block is a fiber that may be suspended wherever it touches
 // memory or waits, and a seed says who goes on, so what runs is one interleaving of the very text
-// that a GPU runs. Ranks run at their own pace, as far as the protocol lets them.
-//
-// What it cannot show is a device's memory model: here all see every store at once, in one order.
+// that a GPU runs. Ranks run at their own pace, as far as the protocol lets them. Packets are on
+// their way for a while and come in any order, but for those to one address, as relaxed stores may;
+// they are whole. What it cannot show is the rest of a device's memory model.
 //
 // Threads: one. Ownership: owns mailboxes, laps, reports; borrows the pool and the users' buffers,
 // which are touched in run() alone. Failure: run() tells when nobody can move; what a kernel gives
@@ -140,13 +140,20 @@ class Interpreter {
   struct Mood {
     std::uint64_t favoured = 0;
     std::uint32_t turns = 0;
+    std::uint32_t pace = 4;  ///< of deliveries, in 8 turns
     bool ranks = true;
+  };
+  struct Sent {
+    kernels::Packet* to;
+    kernels::Packet packet;
   };
 
   static void run_kernel(void* thread);
   void begin(std::uint32_t rank);
   void end(Thread& thread);
+  void change_mood();
   Thread& choose();
+  void deliver();
   bool favours(const Thread& thread) const;
   bool gives_up(const Rank& rank) const;
   void wait(Thread& thread);
@@ -162,6 +169,7 @@ class Interpreter {
   Prng random_;
   std::deque<Rank> ranks_;  // they do not move
   std::vector<Thread*> ready_;
+  std::vector<Sent> sent_;  // and on their way
   Mood mood_;
   std::uint64_t turns_ = 0;
   bool late_ = false;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "testing/cases.h"
@@ -148,6 +149,42 @@ TEST(Interpreter, SaysWhoWaitsForWhom) {
   interpreter.launch(2, exchange.action(2, 1, 1));
   EXPECT_EQ(interpreter.run(), Interpreter::End::done);
   EXPECT_TRUE(exchange.right());
+}
+
+/// Rank 0 sends to two places of rank 1, and twice to the first; rank 1 looks at the second, then
+/// at the first.
+void race(Thread& thread, const kernels::Domain& domain, const world::Action& action) {
+  kernels::Packet* const slot = kernels::mailbox(domain, 1).packets(1, 0);
+  if (domain.me == 0) {
+    thread.store_packet(slot, {.data = 1});
+    thread.store_packet(slot, {.data = 2});
+    thread.store_packet(slot + 1, {.data = 3});
+  } else {
+    const std::uint64_t second = thread.load_packet(slot + 1).data;
+    const std::uint64_t first = thread.load_packet(slot).data;
+    *action.swap.output = static_cast<std::byte>(10 * first + second);
+  }
+}
+
+TEST(Interpreter, PacketsComeInAnyOrderButWholeAndInThatOfTheirPlace) {
+  ThreadPool pool;
+  std::array<int, 100> seen = {};
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    DomainOptions options = domain(2, seed);
+    options.kernel = &race;
+    Interpreter interpreter(pool, options);
+    world::Action action;
+    std::byte result{99};
+    action.swap.output = &result;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) interpreter.launch(rank, action);
+    EXPECT_EQ(interpreter.run(), Interpreter::End::done);
+    ++seen[static_cast<std::size_t>(result)];
+  }
+  for (const std::size_t possible : {0u, 10u, 20u, 3u, 13u, 23u}) {
+    EXPECT_GT(seen[possible], 0) << possible;
+    seen[possible] = 0;
+  }
+  EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), 0), 0);
 }
 
 void expect_report(const Report& report, Report expected) {
