@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// The invariant of the stream executor: a lowering decides how, never what. Ops are lowered for
+// every rank of a domain, several one after another, and run by the kernels' twins in a random
+// interleaving; each must leave, byte for byte, what the host executor leaves that runs the same
+// plan's rounds in the simulator, guards around the user's memory included.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "algo/table.h"
+#include "base/prng.h"
+#include "device/cpu/cpu_device.h"
+#include "device/cpu/interpreter.h"
+#include "device/kernels/packet.h"
+#include "engine/stream/lower.h"
+#include "scenario/run.h"
+#include "testing/cases.h"
+
+namespace hocket::scenario {
+namespace {
+
+using cpu::Interpreter;
+using engine::stream::Grid;
+using kernels::Capacity;
+using kernels::Report;
+
+constexpr std::uint64_t kGuard = 32;  // bytes around what the user gave
+
+std::vector<const Algorithm*> rows_with_a_pattern() {
+  std::vector<const Algorithm*> rows;
+  for (std::size_t i = 0; i < kCollectives; ++i)
+    for (const Algorithm& row : algo::algorithms(static_cast<Collective>(i)))
+      if (row.pattern != Pattern::none) rows.push_back(&row);
+  return rows;
+}
+
+/// What the row's rounds do, by the host executor.
+class Host {
+ public:
+  struct Memory {
+    std::vector<const std::byte*> inputs;
+    std::vector<std::byte*> outputs;
+  };
+  void run(const Plan& plan, Memory memory) {
+    RunOptions options;
+    options.tuning = tuning(*plan.algorithm, *plan.topology);
+    options.request = plan.request;
+    options.inputs = std::move(memory.inputs);
+    options.outputs = std::move(memory.outputs);
+    options.sim.bytes = &device_;
+    Result<std::unique_ptr<Run>> made = Run::make(options);
+    ASSERT_TRUE(made) << made.error().text();
+    ASSERT_EQ((*made)->choice().algorithm, plan.algorithm);
+    ASSERT_EQ((*made)->choice().pieces, plan.pieces);
+    ASSERT_EQ((*made)->run().done, plan.topology->world());
+  }
+
+ private:
+  using Tuning = std::shared_ptr<const algo::Tuning>;
+
+  Tuning tuning(const Algorithm& row, const Topology& topology) {
+    Tuning& made = tunings_[{&row, topology.world()}];
+    if (made != nullptr) return made;
+    algo::Agreed agreed;
+    agreed.topology = std::make_shared<const Topology>(topology);
+    agreed.rules.push_back({.collective = row.collective,
+                            .algorithm = row.name,
+                            .origin = "test",
+                            .channels = 1,
+                            .pieces = 1});
+    made = algo::Tuning::make(std::move(agreed)).value();
+    return made;
+  }
+
+  cpu::CpuDevice device_;
+  std::map<std::pair<const Algorithm*, std::uint32_t>, Tuning> tunings_;
+};
+
+/// The memory of one rank for one op: guards, input, output, which are one if in place.
+struct Memory {
+  std::vector<std::byte> bytes;
+  std::uint64_t input = 0, output = 0;  // offsets
+  bool operator==(const Memory&) const = default;
+};
+
+/// Any bits, or floats of about the same size, whose sum depends on the order of adds.
+std::uint64_t draw_word(Prng& random, DataType type, bool any_bits) {
+  constexpr std::uint64_t kFractions[] = {0x807f'ffff'807f'ffff, 0x800f'ffff'ffff'ffff,
+                                          0x807f'807f'807f'807f, 0x83ff'83ff'83ff'83ff};
+  constexpr std::uint64_t kOnes[] = {0x3f80'0000'3f80'0000, 0x3ff0'0000'0000'0000,
+                                     0x3f80'3f80'3f80'3f80, 0x3c00'3c00'3c00'3c00};
+  const std::uint64_t word = random.next();
+  if (any_bits || !is_float(type)) return word;
+  const auto i = static_cast<std::size_t>(type);
+  return (word & kFractions[i]) | kOnes[i];
+}
+
+/// One op of all ranks, with the memory for both executors.
+class Op {
+ public:
+  Op(const Topology& topology, const Algorithm& row, const Request& request, Prng& random)
+      : plan_(make_plan(row, topology, request)) {
+    const bool any_bits = random.below(4) == 0;
+    const std::uint64_t shift = random.below(16);
+    for (std::uint32_t rank = 0; rank < topology.world(); ++rank)
+      on_twins_.push_back(draw(rank, shift, any_bits, random));
+    on_host_ = on_twins_;
+    manner_.signature = static_cast<std::uint32_t>(random.next());
+    manner_.grid = {1 + static_cast<std::uint32_t>(random.below(4)),
+                    1 + static_cast<std::uint32_t>(random.below(6))};
+  }
+
+  const Plan& plan() const { return plan_; }
+  void set_grid(Grid grid) { manner_.grid = grid; }
+  std::uint64_t words() const { return (engine::stream::part_bytes(plan_) + 7) / 8; }
+
+  void launch(Interpreter& interpreter, std::uint32_t rank) {
+    Memory& memory = on_twins_[rank];
+    Result<engine::stream::Actions> actions = engine::stream::lower(
+        plan_, Rank{rank},
+        {memory.bytes.data() + memory.input, memory.bytes.data() + memory.output}, manner_);
+    ASSERT_TRUE(actions) << actions.error().text();
+    for (const world::Action& action : *actions) interpreter.launch(rank, action);
+  }
+  void run_on(Host& host) {
+    Host::Memory all;
+    for (Memory& memory : on_host_) {
+      all.inputs.push_back(memory.bytes.data() + memory.input);
+      all.outputs.push_back(memory.bytes.data() + memory.output);
+    }
+    host.run(plan_, std::move(all));
+  }
+  bool agrees() const { return on_twins_ == on_host_; }
+  std::string text() const {
+    const Request& r = plan_.request;
+    return std::string(name_of(r.collective)) + " " + plan_.algorithm->name + ", " +
+           plan_.topology->text() + ", " + std::to_string(r.count) + " " + name_of(r.type) + " " +
+           name_of(r.op) + (r.in_place ? ", in place" : "") + ", grid " +
+           std::to_string(manner_.grid.blocks) + " x " + std::to_string(manner_.grid.threads);
+  }
+
+ private:
+  Memory draw(std::uint32_t rank, std::uint64_t shift, bool any_bits, Prng& random) const {
+    const Request& r = plan_.request;
+    const std::uint64_t one = r.count * size_of(r.type), all = plan_.total_bytes();
+    const std::uint64_t in = r.collective == Collective::all_gather ? one : all;
+    const std::uint64_t out = r.collective == Collective::reduce_scatter ? one : all;
+    Memory memory;
+    memory.input = memory.output = kGuard + shift;
+    if (!r.in_place) {
+      memory.output += in + kGuard;
+    } else if (in < out) {
+      memory.input += rank * one;
+    } else if (out < in) {
+      memory.output += rank * one;
+    }
+    memory.bytes.resize(std::max(memory.input + in, memory.output + out) + kGuard);
+    for (std::byte& guard : memory.bytes) guard = static_cast<std::byte>(random.next());
+    std::byte* const input = memory.bytes.data() + memory.input;
+    for (std::uint64_t at = 0; at < in; at += sizeof(std::uint64_t)) {
+      const std::uint64_t word = draw_word(random, r.type, any_bits);
+      std::memcpy(input + at, &word, std::min<std::uint64_t>(sizeof word, in - at));
+    }
+    return memory;
+  }
+
+  const Plan plan_;
+  engine::stream::Manner manner_;
+  std::vector<Memory> on_twins_, on_host_;
+};
+
+/// What runs share.
+struct Both {
+  cpu::ThreadPool pool;
+  Host host;
+};
+
+/// Several ops of one domain, in one interleaving.
+class Domain {
+ public:
+  Domain(std::uint32_t world, std::uint64_t seed) : topology_(1, world), random_(seed) {}
+
+  Op& add(const Algorithm& row, const Request& request) {
+    return ops_.emplace_back(topology_, row, request, random_);
+  }
+  /// What is wrong; empty: nothing.
+  std::string run(Both& both, cpu::Kernel* kernel = nullptr) {
+    Capacity capacity{.world = topology_.world(), .packets = 1};
+    for (const Op& op : ops_) capacity.packets = std::max(capacity.packets, op.words());
+    Interpreter interpreter(both.pool, {.capacity = capacity,
+                                        .seed = random_.next(),
+                                        .lap = static_cast<std::uint32_t>(random_.below(6) - 4),
+                                        .kernel = kernel});
+    for (Op& op : ops_)
+      for (std::uint32_t rank = 0; rank < topology_.world(); ++rank) {
+        if (random_.below(8) == 0) interpreter.run(random_.below(500));
+        op.launch(interpreter, rank);
+      }
+    if (interpreter.run() != Interpreter::End::done) return interpreter.waiting();
+    turns_ = interpreter.turns();
+    for (std::uint32_t rank = 0; rank < topology_.world(); ++rank)
+      if (interpreter.report(rank).code != Report::none)
+        return "rank " + std::to_string(rank) + " gave up\n";
+    return compare(both.host);
+  }
+  std::uint64_t turns() const { return turns_; }
+
+ private:
+  std::string compare(Host& host) {
+    std::string wrong;
+    for (Op& op : ops_) {
+      op.run_on(host);
+      if (!op.agrees()) wrong += op.text() + ": other bytes than the host's\n";
+    }
+    return wrong;
+  }
+  const Topology topology_;
+  Prng random_;
+  std::deque<Op> ops_;
+  std::uint64_t turns_ = 0;
+};
+
+/// Walks through rows, types and reductions, so that all meet; draws the rest.
+class Cases {
+ public:
+  explicit Cases(std::uint64_t seed) : random_(seed) {}
+
+  /// `large`: up to 4,097 elements, in a world that is small enough.
+  void add_to(Domain& domain, std::uint32_t world, bool large) {
+    const Algorithm& row = *rows_[next_ % rows_.size()];
+    const std::size_t mix = next_++ / rows_.size() % (kDataTypes * kReduceOps);
+    Request request{.collective = row.collective};
+    request.type = static_cast<DataType>(mix % kDataTypes);
+    request.op = static_cast<ReduceOp>(mix / kDataTypes);
+    request.in_place = row.in_place && random_.below(2) == 0;
+    request.count = count(request, large ? 1 : world);
+    domain.add(row, request);
+    rows_seen_.insert({&row, world});
+    types_seen_.insert({&row, request.type, request.op});
+  }
+  std::size_t rows_seen() const { return rows_seen_.size(); }
+  std::size_t types_seen() const { return types_seen_.size(); }
+  std::size_t rows() const { return rows_.size(); }
+
+ private:
+  std::uint64_t count(const Request& request, std::uint32_t world) {
+    constexpr std::uint64_t kFew[] = {0, 1, 2, 3, 7};
+    if (random_.below(2) == 0) return kFew[random_.below(std::size(kFew))];
+    // An interleaving takes some 4 turns a word and pair of ranks.
+    const std::uint64_t most = 20'000 / (size_of(request.type) * world * world);
+    return std::min<std::uint64_t>(2 * random_.below(most / 2 + 1) + 1, 4'097);
+  }
+
+  Prng random_;
+  const std::vector<const Algorithm*> rows_ = rows_with_a_pattern();
+  std::size_t next_ = 0;
+  std::set<std::pair<const Algorithm*, std::uint32_t>> rows_seen_;
+  std::set<std::tuple<const Algorithm*, DataType, ReduceOp>> types_seen_;
+};
+
+TEST(Stream, RowsWithAPattern) {
+  std::string names;
+  for (const Algorithm* row : rows_with_a_pattern())
+    names += std::string(name_of(row->collective)) + " " + row->name + "\n";
+  EXPECT_EQ(names,
+            "all_reduce direct\nall_reduce one_shot\nall_gather direct\nreduce_scatter direct\n"
+            "alltoall direct\n");
+}
+
+TEST(Stream, TwinsLeaveTheBytesOfTheRounds) {
+  constexpr int kInterleavings = 2'000;
+  Both both;
+  Cases cases(1);
+  Prng random(2);
+  std::uint64_t turns = 0;
+  const int runs = testing::cases(kInterleavings);
+  for (int i = 0; i < runs; ++i) {
+    const bool large = i % 50 == 49;
+    const std::uint32_t world =
+        large ? 2 + static_cast<std::uint32_t>(i / 50 % 3) : 2 + static_cast<std::uint32_t>(i % 15);
+    const std::uint64_t seed = random.next();
+    Domain domain(world, seed);
+    for (std::uint64_t ops = 1 + random.below(4); ops > 0; --ops)
+      cases.add_to(domain, world, large);
+    ASSERT_EQ(domain.run(both), "") << "interleaving " << i << ", seed " << seed;
+    turns += domain.turns();
+  }
+  RecordProperty("turns", std::to_string(turns));
+  if (runs < kInterleavings) return;
+  EXPECT_EQ(cases.rows_seen(), cases.rows() * 15);
+  EXPECT_EQ(cases.types_seen(), cases.rows() * kDataTypes * kReduceOps);
+}
+
+/// The grid that a GPU would run.
+TEST(Stream, TwinsRunTheChosenGrid) {
+  Both both;
+  for (const Algorithm* row : rows_with_a_pattern()) {
+    Domain domain(2, 3);
+    Request request{.collective = row->collective, .type = DataType::float32};
+    request.count = 1'029;
+    Op& op = domain.add(*row, request);
+    op.set_grid(engine::stream::choose_grid(world::Lowering::packet, op.words() * 8));
+    domain.add(*row, request);
+    EXPECT_EQ(domain.run(both), "");
+  }
+}
+
+// Kernels with a planted fault, to show that the tests above would find it.
+enum class Fault { none, one_half, lap_not_ended, no_signal };
+
+/// A Thread that hands all through, but for the fault.
+template <Fault fault>
+class Faulty {
+ public:
+  Faulty(cpu::Thread& thread, const kernels::Domain& domain) : thread_(thread), domain_(domain) {}
+
+  std::uint32_t block() const { return thread_.block(); }
+  std::uint32_t blocks() const { return thread_.blocks(); }
+  std::uint32_t thread() const { return thread_.thread(); }
+  std::uint32_t threads() const { return thread_.threads(); }
+  void sync() { thread_.sync(); }
+  std::uint64_t load_word(const std::byte* from) {
+    empty_ = false;
+    return thread_.load_word(from);
+  }
+  void store_word(std::byte* to, std::uint64_t word) { thread_.store_word(to, word); }
+  std::uint64_t load(const std::byte* from, std::uint32_t bytes) {
+    empty_ = bytes == 0;
+    return thread_.load(from, bytes);
+  }
+  void store(std::byte* to, std::uint64_t word, std::uint32_t bytes) {
+    thread_.store(to, word, bytes);
+  }
+  kernels::Packet load_packet(const kernels::Packet* from) {
+    return thread_.load_packet(place(from));
+  }
+  void store_packet(kernels::Packet* to, const kernels::Packet& packet) {
+    if (fault == Fault::no_signal && empty_) return;
+    thread_.store_packet(const_cast<kernels::Packet*>(place(to)), packet);
+  }
+  std::uint32_t load_lap(const std::uint32_t* from) { return thread_.load_lap(from); }
+  void store_lap(std::uint32_t* to, std::uint32_t lap) {
+    const bool ran = to < domain_.laps + blocks();
+    if (fault != Fault::lap_not_ended || ran) thread_.store_lap(to, lap);
+  }
+  bool patient(std::uint32_t spins, const kernels::Domain& domain, std::uint32_t from,
+               std::uint32_t lap) {
+    return thread_.patient(spins, domain, from, lap);
+  }
+  void report(const kernels::Domain& domain, const kernels::Report& report) {
+    thread_.report(domain, report);
+  }
+
+ private:
+  /// The same place in the first half.
+  const kernels::Packet* place(const kernels::Packet* packet) const {
+    if (fault != Fault::one_half) return packet;
+    const std::uint64_t half = domain_.capacity.world * domain_.capacity.packets;
+    for (std::uint32_t rank = 0; rank < domain_.capacity.world; ++rank) {
+      const kernels::Packet* const second = kernels::mailbox(domain_, rank).packets(1, 0);
+      if (packet >= second && packet < second + half) return packet - half;
+    }
+    return packet;
+  }
+
+  cpu::Thread& thread_;
+  const kernels::Domain& domain_;
+  bool empty_ = false;
+};
+
+template <Fault fault>
+void faulty_kernel(cpu::Thread& thread, const kernels::Domain& domain,
+                   const world::Action& action) {
+  using Sum = kernels::Element<DataType::int32, ReduceOp::sum>;
+  Faulty<fault> faulty(thread, domain);
+  if (action.swap.combine == world::Combine::store) {
+    kernels::PacketSwap<kernels::Verbatim, Faulty<fault>>(faulty, domain, action).run();
+  } else {
+    kernels::PacketSwap<Sum, Faulty<fault>>(faulty, domain, action).run();
+  }
+}
+
+/// Of 40 interleavings of all rows, of fewer elements than ranks and of more words than threads.
+template <Fault fault>
+int caught() {
+  Both both;
+  int caught = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Domain domain(3, seed);
+    for (int i = 0; i < 4; ++i)
+      for (const Algorithm* row : rows_with_a_pattern()) {
+        Request request{.collective = row->collective, .type = DataType::int32};
+        request.count = i % 2 == 0 ? 2 : 101;
+        domain.add(*row, request);
+      }
+    caught += domain.run(both, &faulty_kernel<fault>) == "" ? 0 : 1;
+  }
+  return caught;
+}
+
+TEST(Stream, PlantedFaultsAreCaught) {
+  EXPECT_EQ(caught<Fault::none>(), 0);
+  EXPECT_EQ(caught<Fault::one_half>(), 40);
+  EXPECT_EQ(caught<Fault::lap_not_ended>(), 40);
+  EXPECT_EQ(caught<Fault::no_signal>(), 40);
+}
+
+}  // namespace
+}  // namespace hocket::scenario
