@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The canonical expansion of each pattern: the rounds that a row which names the pattern must
-// equal, exchange for exchange. The stream executor has a kernel per pattern; everybody else sees
-// rounds.
+// equal, exchange for exchange. The stream executor knows each pattern as a swap or two
+// (engine/stream/lower.h); everybody else sees rounds.
 //
 //   exchange_and_reduce  all_reduce of few bytes: everybody sends all to all and adds everything,
 //                        in rank order, so that all agree bit for bit

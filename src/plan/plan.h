@@ -67,7 +67,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// A name for a known structure of rounds, by which the stream executor finds a kernel. The rounds
+/// A name for a known structure of rounds, by which the stream executor finds its swaps. The rounds
 /// stay the truth: each pattern has a canonical expansion and a row's `round` must equal it.
 enum class Pattern : std::uint8_t {
   none,
