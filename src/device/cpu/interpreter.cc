@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::uint32_t kLongestMood = 300;  // turns
 
+template <class Access>
 bool is_aligned(const std::byte* at) {
-  return reinterpret_cast<std::uintptr_t>(at) % sizeof(std::uint64_t) == 0;
+  return reinterpret_cast<std::uintptr_t>(at) % sizeof(Access) == 0;
 }
 
 }  // namespace
@@ -29,18 +30,20 @@ std::unique_ptr<Thread> ThreadPool::take() {
 
 // A thread may be suspended before each access; between a look and the wait for a change of what it
 // saw, others may store, so what it polled is kept since then.
-void Thread::sync() {
+void Thread::sync() { sync(true); }
+
+bool Thread::sync(bool good) {
   turn();
-  interpreter_->sync(*this);
+  return interpreter_->sync(*this, good);
 }
 
 std::uint64_t Thread::load_word(const std::byte* from) {
-  CHECK(is_aligned(from), "a kernel loads a word that is not aligned");
+  CHECK(is_aligned<std::uint64_t>(from), "a kernel loads a word that is not aligned");
   return load(from, sizeof(std::uint64_t));
 }
 
 void Thread::store_word(std::byte* to, std::uint64_t word) {
-  CHECK(is_aligned(to), "a kernel stores a word that is not aligned");
+  CHECK(is_aligned<std::uint64_t>(to), "a kernel stores a word that is not aligned");
   store(to, word, sizeof(std::uint64_t));
 }
 
@@ -56,16 +59,52 @@ void Thread::store(std::byte* to, std::uint64_t word, std::uint32_t bytes) {
   if (bytes > 0) std::memcpy(to, &word, bytes);
 }
 
+kernels::Vector Thread::load_vector(const std::byte* from) {
+  CHECK(is_aligned<kernels::Vector>(from), "a kernel loads a vector that is not aligned");
+  turn();
+  kernels::Vector vector;
+  std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+void Thread::store_vector(std::byte* to, const kernels::Vector& vector) {
+  CHECK(is_aligned<kernels::Vector>(to), "a kernel stores a vector that is not aligned");
+  turn();
+  if (interpreter_->owner_of(to) != nullptr) return send(to, &vector, sizeof vector, false);
+  std::memcpy(to, &vector, sizeof vector);
+}
+
 kernels::Packet Thread::load_packet(const kernels::Packet* from) {
   turn();
-  if (polled_.count < polled_.addresses.size()) polled_.addresses[polled_.count] = from;
-  ++polled_.count;
+  poll(from);
   return *from;
 }
 
 void Thread::store_packet(kernels::Packet* to, const kernels::Packet& packet) {
   turn();
-  interpreter_->sent_.push_back({to, packet});
+  send(to, &packet, sizeof packet, false);
+}
+
+kernels::Flag Thread::load_flag(const kernels::Flag* from) {
+  turn();
+  poll(from);
+  return *from;
+}
+
+void Thread::store_flag(kernels::Flag* to, const kernels::Flag& flag) {
+  turn();
+  send(to, &flag, sizeof flag.lap + sizeof flag.signature, true);
+}
+
+void Thread::poll(const void* address) {
+  if (polled_.count < polled_.addresses.size()) polled_.addresses[polled_.count] = address;
+  ++polled_.count;
+}
+
+void Thread::send(void* to, const void* from, std::uint32_t bytes, bool releases) {
+  Interpreter::Sent& sent = interpreter_->sent_.emplace_back();
+  sent = {static_cast<std::byte*>(to), {}, bytes, rank_, block_, releases};
+  std::memcpy(sent.bytes.data(), from, bytes);
 }
 
 std::uint32_t Thread::load_lap(const std::uint32_t* from) {
@@ -196,7 +235,7 @@ void Interpreter::begin(std::uint32_t number) {
   Rank& rank = ranks_[number];
   const world::Action& action = rank.stream.front();
   rank.running = action.blocks * action.threads;
-  rank.synced.assign(action.blocks, 0);
+  rank.barriers.assign(action.blocks, {});
   rank.threads.clear();
   for (std::uint32_t i = 0; i < rank.running; ++i) {
     Thread& thread = *rank.threads.emplace_back(pool_.take());
@@ -244,12 +283,17 @@ Thread& Interpreter::choose() {
   return *ready_[random_.below(ready_.size())];
 }
 
+bool Interpreter::Sent::waits_for(const Sent& earlier) const {
+  return earlier.to == to || (releases && earlier.rank == rank && earlier.block == block);
+}
+
 void Interpreter::deliver() {
-  auto sent = sent_.begin() + static_cast<std::ptrdiff_t>(random_.below(sent_.size()));
-  sent = std::find_if(sent_.begin(), sent, [to = sent->to](const Sent& s) { return s.to == to; });
-  *sent->to = sent->packet;
-  stored(sent->to);
-  sent_.erase(sent);
+  auto next = sent_.begin() + static_cast<std::ptrdiff_t>(random_.below(sent_.size()));
+  for (auto at = next; at != sent_.begin();)
+    if (next->waits_for(*--at)) next = at;
+  std::memcpy(next->to, next->bytes.data(), next->size);
+  stored(next->to);
+  sent_.erase(next);
 }
 
 bool Interpreter::gives_up(const Rank& rank) const {
@@ -289,32 +333,39 @@ void Interpreter::wake_rank(Rank& rank) {
   }
 }
 
-void Interpreter::stored(const void* address) {
+Interpreter::Rank* Interpreter::owner_of(const void* address) {
   const auto* const at = static_cast<const std::byte*>(address);
   for (Rank& rank : ranks_) {
     const auto* const begin = reinterpret_cast<const std::byte*>(rank.mailbox.data());
-    if (at < begin || at >= begin + rank.mailbox.size() * sizeof(Line)) continue;
-    for (const auto& thread : rank.threads) {
-      if (thread == nullptr || !thread->polled_.has(address)) continue;
-      thread->polled_.changed = true;
-      if (thread->state_ == Thread::State::waiting) wake(*thread);
-    }
-    return;
+    if (at >= begin && at < begin + rank.mailbox.size() * sizeof(Line)) return &rank;
   }
-  CHECK(false, "a kernel stores to no mailbox");
+  return nullptr;
 }
 
-void Interpreter::sync(Thread& thread) {
+void Interpreter::stored(const void* address) {
+  Rank* const rank = owner_of(address);
+  CHECK(rank != nullptr, "a kernel sends to no mailbox");
+  for (const auto& thread : rank->threads) {
+    if (thread == nullptr || !thread->polled_.has(address)) continue;
+    thread->polled_.changed = true;
+    if (thread->state_ == Thread::State::waiting) wake(*thread);
+  }
+}
+
+bool Interpreter::sync(Thread& thread, bool good) {
   Rank& rank = ranks_[thread.rank_];
-  if (++rank.synced[thread.block_] < thread.threads()) {
+  Barrier& barrier = rank.barriers[thread.block_];
+  barrier.good &= good;
+  if (++barrier.arrived < thread.threads()) {
     thread.state_ = Thread::State::syncing;
     remove_ready(thread);
     thread.turn();
-    return;
+  } else {
+    barrier = {.was_good = barrier.good};
+    for (const auto& other : rank.threads)
+      if (other != nullptr && other->block_ == thread.block_) wake(*other);
   }
-  rank.synced[thread.block_] = 0;
-  for (const auto& other : rank.threads)
-    if (other != nullptr && other->block_ == thread.block_) wake(*other);
+  return barrier.was_good;
 }
 
 }  // namespace hocket::cpu

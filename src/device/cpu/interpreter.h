@@ -2,9 +2,10 @@
 // A domain of 2 to 16 GPUs that there is no GPU for: runs the actions of all ranks' streams by the
 // kernels' twins. Every thread of every block is a fiber that may be suspended wherever it touches
 // memory or waits, and a seed says who goes on, so what runs is one interleaving of the very text
-// that a GPU runs. Ranks run at their own pace, as far as the protocol lets them. Packets are on
-// their way for a while and come in any order, but for those to one address, as relaxed stores may;
-// they are whole. What it cannot show is the rest of a device's memory model.
+// that a GPU runs. Ranks run at their own pace, as far as the protocol lets them. Stores to
+// mailboxes are under way for a while and come in any order, but for those to one address, and that
+// a flag comes after all that its block has sent before. Packets and vectors are whole. What this
+// cannot show is the rest of a device's memory model.
 //
 // Threads: one. Ownership: owns mailboxes, laps, reports; borrows the pool and the users' buffers,
 // which are touched in run() alone. Failure: run() tells when nobody can move; what a kernel gives
@@ -39,12 +40,17 @@ class Thread {
   std::uint32_t thread() const { return thread_; }
   std::uint32_t threads() const { return action_->threads; }
   void sync();
+  bool sync(bool good);
   std::uint64_t load_word(const std::byte* from);
   void store_word(std::byte* to, std::uint64_t word);
+  kernels::Vector load_vector(const std::byte* from);
+  void store_vector(std::byte* to, const kernels::Vector& vector);
   std::uint64_t load(const std::byte* from, std::uint32_t bytes);
   void store(std::byte* to, std::uint64_t word, std::uint32_t bytes);
   kernels::Packet load_packet(const kernels::Packet* from);
   void store_packet(kernels::Packet* to, const kernels::Packet& packet);
+  kernels::Flag load_flag(const kernels::Flag* from);
+  void store_flag(kernels::Flag* to, const kernels::Flag& flag);
   std::uint32_t load_lap(const std::uint32_t* from);
   void store_lap(std::uint32_t* to, std::uint32_t lap);
   bool patient(std::uint32_t spins, const kernels::Domain& domain, std::uint32_t from,
@@ -62,6 +68,8 @@ class Thread {
     bool has(const void* address) const;
   };
   void turn() { fiber_.suspend(); }
+  void poll(const void* address);
+  void send(void* to, const void* from, std::uint32_t bytes, bool releases);
 
   Fiber fiber_;
   Interpreter* interpreter_ = nullptr;
@@ -125,6 +133,10 @@ class Interpreter {
   struct alignas(128) Line {
     std::array<std::byte, 128> bytes = {};
   };
+  struct Barrier {
+    std::uint32_t arrived = 0;
+    bool good = true, was_good = true;  ///< all that have arrived; those of the last time
+  };
   struct Rank {
     kernels::Domain domain;
     std::vector<Line> mailbox;
@@ -133,7 +145,7 @@ class Interpreter {
     kernels::Report report;
     std::deque<world::Action> stream;              // the first one runs, if there are threads
     std::vector<std::unique_ptr<Thread>> threads;  // of the launch; null: has ended
-    std::vector<std::uint32_t> synced;             // by block: threads that have arrived
+    std::vector<Barrier> barriers;                 // by block
     std::uint32_t running = 0, ended = 0;
   };
   /// Whom chance favours for a while: ranks run ahead, threads stay behind.
@@ -144,8 +156,12 @@ class Interpreter {
     bool ranks = true;
   };
   struct Sent {
-    kernels::Packet* to;
-    kernels::Packet packet;
+    std::byte* to;
+    std::array<std::byte, 16> bytes;
+    std::uint32_t size;
+    std::uint32_t rank, block;  ///< who sent it
+    bool releases;              ///< comes after all that its block has sent before
+    bool waits_for(const Sent& earlier) const;
   };
 
   static void run_kernel(void* thread);
@@ -162,7 +178,8 @@ class Interpreter {
   void wake(Thread& thread);
   void wake_rank(Rank& rank);
   void stored(const void* address);
-  void sync(Thread& thread);
+  bool sync(Thread& thread, bool good);
+  Rank* owner_of(const void* address);
 
   ThreadPool& pool_;
   Kernel* const kernel_;

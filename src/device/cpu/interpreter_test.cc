@@ -187,6 +187,69 @@ TEST(Interpreter, PacketsComeInAnyOrderButWholeAndInThatOfTheirPlace) {
   EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), 0), 0);
 }
 
+/// Two threads of rank 0 send a vector each and then, together, a flag; `synced`: as they have to.
+template <bool synced>
+void push(Thread& thread, const kernels::Domain& domain, const world::Action& action) {
+  const kernels::Mailbox box = kernels::mailbox(domain, 1);
+  std::byte* const staging = box.staging(1, 0);
+  if (domain.me == 0) {
+    thread.store_vector(staging + 16 * thread.thread(), {thread.thread() + 1, 0});
+    if (synced) thread.sync();
+    if (thread.thread() == 0) thread.store_flag(box.flags(1, 0), {1, 7});
+  } else if (thread.thread() == 0) {
+    while (thread.load_flag(box.flags(1, 0)).lap != 1)
+      if (!thread.patient(1, domain, 0, 1)) return;
+    const std::uint64_t sum =
+        thread.load_vector(staging).low + thread.load_vector(staging + 16).low;
+    *action.swap.output = static_cast<std::byte>(sum);
+  }
+}
+
+std::array<int, 4> sums_of(Kernel* kernel) {
+  ThreadPool pool;
+  std::array<int, 4> seen = {};
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    DomainOptions options = domain(2, seed);
+    options.capacity.staged = 128;
+    options.kernel = kernel;
+    Interpreter interpreter(pool, options);
+    world::Action action;
+    action.threads = 2;
+    std::byte result{99};
+    action.swap.output = &result;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) interpreter.launch(rank, action);
+    EXPECT_EQ(interpreter.run(), Interpreter::End::done) << interpreter.waiting();
+    ++seen[static_cast<std::size_t>(result)];
+  }
+  return seen;
+}
+
+TEST(Interpreter, AFlagComesAfterWhatItsBlockHasSent) {
+  EXPECT_EQ(sums_of(&push<true>), (std::array{0, 0, 0, 200}));
+  const std::array<int, 4> unsynced = sums_of(&push<false>);
+  EXPECT_EQ(unsynced[0] + unsynced[2], 0) << "its own";
+  EXPECT_GT(unsynced[1], 0) << "that of another thread, without a sync";
+  EXPECT_GT(unsynced[3], 0);
+}
+
+TEST(Interpreter, SyncTellsWhetherAllAreGood) {
+  ThreadPool pool;
+  Interpreter interpreter(
+      pool,
+      {.capacity = {.world = 2},
+       .kernel = [](Thread& thread, const kernels::Domain& domain, const world::Action& action) {
+         const bool all = thread.sync(true), most = thread.sync(thread.thread() != domain.me);
+         action.swap.output[thread.thread()] = static_cast<std::byte>(2 * all + most);
+       }});
+  std::array<std::byte, 4> results = {};
+  world::Action action;
+  action.threads = 4;
+  action.swap.output = results.data();
+  interpreter.launch(1, action);
+  EXPECT_EQ(interpreter.run(), Interpreter::End::done);
+  for (const std::byte result : results) EXPECT_EQ(result, std::byte{2});
+}
+
 void expect_report(const Report& report, Report expected) {
   EXPECT_EQ(report.code, expected.code);
   EXPECT_EQ(report.peer, expected.peer);
