@@ -19,6 +19,7 @@
 #include "device/cpu/cpu_device.h"
 #include "device/cpu/interpreter.h"
 #include "device/kernels/packet.h"
+#include "device/kernels/staged.h"
 #include "engine/stream/lower.h"
 #include "scenario/run.h"
 #include "testing/cases.h"
@@ -30,6 +31,7 @@ using cpu::Interpreter;
 using engine::stream::Grid;
 using kernels::Capacity;
 using kernels::Report;
+using world::Lowering;
 
 constexpr std::uint64_t kGuard = 32;  // bytes around what the user gave
 
@@ -113,13 +115,21 @@ class Op {
       on_twins_.push_back(draw(rank, shift, any_bits, random));
     on_host_ = on_twins_;
     manner_.signature = static_cast<std::uint32_t>(random.next());
+    manner_.lowering = static_cast<Lowering>(random.below(world::kLowerings));
     manner_.grid = {1 + static_cast<std::uint32_t>(random.below(4)),
                     1 + static_cast<std::uint32_t>(random.below(6))};
+    // A staged swap has a thread of each block wait for each peer.
+    if (staged()) manner_.grid.threads += topology.world();
   }
 
   const Plan& plan() const { return plan_; }
-  void set_grid(Grid grid) { manner_.grid = grid; }
-  std::uint64_t words() const { return (engine::stream::part_bytes(plan_) + 7) / 8; }
+  bool staged() const { return manner_.lowering == Lowering::staged; }
+  std::uint32_t blocks() const { return manner_.grid.blocks; }
+  void set_manner(Lowering lowering, Grid grid) {
+    manner_.lowering = lowering;
+    manner_.grid = grid;
+  }
+  std::uint64_t part_bytes() const { return engine::stream::part_bytes(plan_); }
 
   void launch(Interpreter& interpreter, std::uint32_t rank) {
     Memory& memory = on_twins_[rank];
@@ -142,8 +152,9 @@ class Op {
     const Request& r = plan_.request;
     return std::string(name_of(r.collective)) + " " + plan_.algorithm->name + ", " +
            plan_.topology->text() + ", " + std::to_string(r.count) + " " + name_of(r.type) + " " +
-           name_of(r.op) + (r.in_place ? ", in place" : "") + ", grid " +
-           std::to_string(manner_.grid.blocks) + " x " + std::to_string(manner_.grid.threads);
+           name_of(r.op) + (r.in_place ? ", in place" : "") +
+           (staged() ? ", staged" : ", packets") + ", grid " + std::to_string(manner_.grid.blocks) +
+           " x " + std::to_string(manner_.grid.threads);
   }
 
  private:
@@ -192,8 +203,12 @@ class Domain {
   }
   /// What is wrong; empty: nothing.
   std::string run(Both& both, cpu::Kernel* kernel = nullptr) {
-    Capacity capacity{.world = topology_.world(), .packets = 1};
-    for (const Op& op : ops_) capacity.packets = std::max(capacity.packets, op.words());
+    Capacity capacity{.world = topology_.world(), .packets = 1, .staged = 128};
+    for (const Op& op : ops_) {
+      const std::uint64_t bytes = op.part_bytes();
+      capacity.packets = std::max(capacity.packets, (bytes + 7) / 8);
+      capacity.staged = std::max(capacity.staged, (bytes + 127) / 128 * 128);
+    }
     Interpreter interpreter(both.pool, {.capacity = capacity,
                                         .seed = random_.next(),
                                         .lap = static_cast<std::uint32_t>(random_.below(6) - 4),
@@ -305,15 +320,17 @@ TEST(Stream, TwinsRunTheChosenGrid) {
     Domain domain(2, 3);
     Request request{.collective = row->collective, .type = DataType::float32};
     request.count = 1'029;
-    Op& op = domain.add(*row, request);
-    op.set_grid(engine::stream::choose_grid(world::Lowering::packet, op.words() * 8));
-    domain.add(*row, request);
+    Op& packets = domain.add(*row, request);
+    packets.set_manner(Lowering::packet,
+                       engine::stream::choose_grid(Lowering::packet, packets.part_bytes()));
+    Op& staged = domain.add(*row, request);
+    staged.set_manner(Lowering::staged, {2, 512});
     EXPECT_EQ(domain.run(both), "");
   }
 }
 
 // Kernels with a planted fault, to show that the tests above would find it.
-enum class Fault { none, one_half, lap_not_ended, no_signal };
+enum class Fault { none, one_half, lap_not_ended, no_signal, no_sync };
 
 /// A Thread that hands all through, but for the fault.
 template <Fault fault>
@@ -325,12 +342,19 @@ class Faulty {
   std::uint32_t blocks() const { return thread_.blocks(); }
   std::uint32_t thread() const { return thread_.thread(); }
   std::uint32_t threads() const { return thread_.threads(); }
-  void sync() { thread_.sync(); }
+  void sync() {
+    if (fault != Fault::no_sync) thread_.sync();
+  }
+  bool sync(bool good) { return thread_.sync(good); }
   std::uint64_t load_word(const std::byte* from) {
     empty_ = false;
     return thread_.load_word(from);
   }
   void store_word(std::byte* to, std::uint64_t word) { thread_.store_word(to, word); }
+  kernels::Vector load_vector(const std::byte* from) { return thread_.load_vector(place(from)); }
+  void store_vector(std::byte* to, const kernels::Vector& vector) {
+    thread_.store_vector(place(to), vector);
+  }
   std::uint64_t load(const std::byte* from, std::uint32_t bytes) {
     empty_ = bytes == 0;
     return thread_.load(from, bytes);
@@ -343,7 +367,11 @@ class Faulty {
   }
   void store_packet(kernels::Packet* to, const kernels::Packet& packet) {
     if (fault == Fault::no_signal && empty_) return;
-    thread_.store_packet(const_cast<kernels::Packet*>(place(to)), packet);
+    thread_.store_packet(place(to), packet);
+  }
+  kernels::Flag load_flag(const kernels::Flag* from) { return thread_.load_flag(place(from)); }
+  void store_flag(kernels::Flag* to, const kernels::Flag& flag) {
+    thread_.store_flag(place(to), flag);
   }
   std::uint32_t load_lap(const std::uint32_t* from) { return thread_.load_lap(from); }
   void store_lap(std::uint32_t* to, std::uint32_t lap) {
@@ -359,15 +387,25 @@ class Faulty {
   }
 
  private:
-  /// The same place in the first half.
-  const kernels::Packet* place(const kernels::Packet* packet) const {
-    if (fault != Fault::one_half) return packet;
-    const std::uint64_t half = domain_.capacity.world * domain_.capacity.packets;
-    for (std::uint32_t rank = 0; rank < domain_.capacity.world; ++rank) {
-      const kernels::Packet* const second = kernels::mailbox(domain_, rank).packets(1, 0);
-      if (packet >= second && packet < second + half) return packet - half;
+  /// The same place in the first half of its mailbox.
+  template <class Access>
+  Access* place(Access* access) const {
+    if (fault != Fault::one_half) return access;
+    const Capacity& c = domain_.capacity;
+    const auto at = reinterpret_cast<std::uintptr_t>(access);
+    for (std::uint32_t rank = 0; rank < c.world; ++rank) {
+      const kernels::Mailbox box = kernels::mailbox(domain_, rank);
+      const auto base = reinterpret_cast<std::uintptr_t>(box.base);
+      const std::uintptr_t flags = base + kernels::Mailbox::packet_bytes(c);
+      const std::uintptr_t staging = flags + kernels::Mailbox::flag_bytes(c);
+      const std::uintptr_t end = base + kernels::Mailbox::bytes(c);
+      for (const auto& [first, last] :
+           {std::pair{base, flags}, std::pair{flags, staging}, std::pair{staging, end}}) {
+        const std::uintptr_t half = (last - first) / 2;
+        if (at >= first + half && at < last) return reinterpret_cast<Access*>(at - half);
+      }
     }
-    return packet;
+    return access;
   }
 
   cpu::Thread& thread_;
@@ -380,36 +418,50 @@ void faulty_kernel(cpu::Thread& thread, const kernels::Domain& domain,
                    const world::Action& action) {
   using Sum = kernels::Element<DataType::int32, ReduceOp::sum>;
   Faulty<fault> faulty(thread, domain);
-  if (action.swap.combine == world::Combine::store) {
-    kernels::PacketSwap<kernels::Verbatim, Faulty<fault>>(faulty, domain, action).run();
-  } else {
-    kernels::PacketSwap<Sum, Faulty<fault>>(faulty, domain, action).run();
+  const bool stores = action.swap.combine == world::Combine::store;
+  if (action.lowering == Lowering::packet) {
+    if (stores)
+      return kernels::PacketSwap<kernels::Verbatim, Faulty<fault>>(faulty, domain, action).run();
+    return kernels::PacketSwap<Sum, Faulty<fault>>(faulty, domain, action).run();
   }
+  if (stores)
+    return kernels::StagedSwap<kernels::Verbatim, Faulty<fault>>(faulty, domain, action).run();
+  kernels::StagedSwap<Sum, Faulty<fault>>(faulty, domain, action).run();
 }
 
-/// Of 40 interleavings of all rows, of fewer elements than ranks and of more words than threads.
+/// In how many of 40 interleavings of all rows, of fewer elements than ranks and of more words than
+/// threads.
 template <Fault fault>
-int caught() {
+int caught(Lowering lowering) {
   Both both;
   int caught = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Domain domain(3, seed);
-    for (int i = 0; i < 4; ++i)
+    for (std::uint32_t i = 0; i < 4; ++i)
       for (const Algorithm* row : rows_with_a_pattern()) {
         Request request{.collective = row->collective, .type = DataType::int32};
-        request.count = i % 2 == 0 ? 2 : 101;
-        domain.add(*row, request);
+        request.count = i % 2 == 0 ? 101 : 2;
+        Op& op = domain.add(*row, request);
+        op.set_manner(lowering, {op.blocks(), 2 + i});
       }
     caught += domain.run(both, &faulty_kernel<fault>) == "" ? 0 : 1;
   }
   return caught;
 }
 
-TEST(Stream, PlantedFaultsAreCaught) {
-  EXPECT_EQ(caught<Fault::none>(), 0);
-  EXPECT_EQ(caught<Fault::one_half>(), 40);
-  EXPECT_EQ(caught<Fault::lap_not_ended>(), 40);
-  EXPECT_EQ(caught<Fault::no_signal>(), 40);
+TEST(Stream, FaultsOfPacketsAreCaught) {
+  EXPECT_EQ(caught<Fault::none>(Lowering::packet), 0);
+  EXPECT_EQ(caught<Fault::one_half>(Lowering::packet), 40);
+  EXPECT_EQ(caught<Fault::lap_not_ended>(Lowering::packet), 40);
+  EXPECT_EQ(caught<Fault::no_signal>(Lowering::packet), 40);
+}
+
+TEST(Stream, FaultsOfStagingAreCaught) {
+  EXPECT_EQ(caught<Fault::none>(Lowering::staged), 0);
+  EXPECT_EQ(caught<Fault::one_half>(Lowering::staged), 40);
+  // Flags are by block: it shows where two ops share the staging of a unit between blocks.
+  EXPECT_GE(caught<Fault::lap_not_ended>(Lowering::staged), 20);
+  EXPECT_EQ(caught<Fault::no_sync>(Lowering::staged), 40);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/twin.h"
 
-#include "base/check.h"
 #include "device/kernels/packet.h"
+#include "device/kernels/staged.h"
 
 namespace hocket::cpu {
 namespace {
@@ -14,8 +14,12 @@ struct Call {
 
   template <class Element>
   void run() const {
-    CHECK(action.lowering == world::Lowering::packet, "a lowering without a twin");
-    kernels::PacketSwap<Element, Thread>(thread, domain, action).run();
+    switch (action.lowering) {
+      case world::Lowering::packet:
+        return kernels::PacketSwap<Element, Thread>(thread, domain, action).run();
+      case world::Lowering::staged:
+        return kernels::StagedSwap<Element, Thread>(thread, domain, action).run();
+    }
   }
   template <DataType type>
   void run_type() const {
