@@ -391,18 +391,16 @@ class Faulty {
   template <class Access>
   Access* place(Access* access) const {
     if (fault != Fault::one_half) return access;
-    const Capacity& c = domain_.capacity;
-    const auto at = reinterpret_cast<std::uintptr_t>(access);
-    for (std::uint32_t rank = 0; rank < c.world; ++rank) {
+    const auto address = [](const auto* at) { return reinterpret_cast<std::uintptr_t>(at); };
+    const auto at = address(access);
+    for (std::uint32_t rank = 0; rank < domain_.capacity.world; ++rank) {
       const kernels::Mailbox box = kernels::mailbox(domain_, rank);
-      const auto base = reinterpret_cast<std::uintptr_t>(box.base);
-      const std::uintptr_t flags = base + kernels::Mailbox::packet_bytes(c);
-      const std::uintptr_t staging = flags + kernels::Mailbox::flag_bytes(c);
-      const std::uintptr_t end = base + kernels::Mailbox::bytes(c);
-      for (const auto& [first, last] :
-           {std::pair{base, flags}, std::pair{flags, staging}, std::pair{staging, end}}) {
-        const std::uintptr_t half = (last - first) / 2;
-        if (at >= first + half && at < last) return reinterpret_cast<Access*>(at - half);
+      for (const auto& [first, second] :
+           {std::pair{address(box.packets(0, 0)), address(box.packets(1, 0))},
+            std::pair{address(box.flags(0, 0)), address(box.flags(1, 0))},
+            std::pair{address(box.staging(0, 0)), address(box.staging(1, 0))}}) {
+        const std::uintptr_t half = second - first;
+        if (at >= second && at < second + half) return reinterpret_cast<Access*>(at - half);
       }
     }
     return access;

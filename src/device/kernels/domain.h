@@ -89,7 +89,8 @@ struct Mailbox {
   }
 
   HOCKET_DEVICE static constexpr std::uint64_t packet_bytes(const Capacity& c) {
-    return 2 * c.world * c.packets * sizeof(Packet);
+    const std::uint64_t bytes = 2 * c.world * c.packets * sizeof(Packet);
+    return (bytes + sizeof(Flag) - 1) / sizeof(Flag) * sizeof(Flag);  // flags begin with a line
   }
   HOCKET_DEVICE static constexpr std::uint64_t flag_bytes(const Capacity& c) {
     return c.staged ? 2 * c.world * kMostBlocks * sizeof(Flag) : 0;
