@@ -28,38 +28,41 @@ bool Ranks::is_well() const {
   return true;
 }
 
-void Ranks::add(std::uint32_t rank) {
-  queues_.push_back(std::make_unique<Queue>(gpu_));
-  reports_.push_back(std::make_unique<Mapped<kernels::Report>>(gpu_));
-  kernels::Domain domain;
-  domain.me = rank;
-  domain.capacity = capacity_;
+void Ranks::connect(std::uint32_t rank, const kernels::Capacity& capacity) {
+  Rank& me = ranks_[rank];
+  me.domain.me = rank;
+  me.domain.capacity = capacity;
   for (std::uint32_t peer = 0; peer < world(); ++peer) {
-    domain.mailboxes[peer] = mailboxes_.data() + peer * kernels::Mailbox::bytes(capacity_);
+    me.domain.mailboxes[peer] = ranks_[peer].mailbox.data();
   }
-  domain.laps = reinterpret_cast<std::uint32_t*>(words_.data()) + rank * kWords;
-  domain.given_up = domain.laps + kernels::kMostBlocks;
-  domain.report = reports_.back()->device();
-  domain.stop = stop_.device();
-  domain.patience_ns = 2'000'000'000;
-  domains_.push_back(domain);
+  me.domain.laps = reinterpret_cast<std::uint32_t*>(me.words.data());
+  me.domain.given_up = me.domain.laps + kernels::kMostBlocks;
+  me.domain.report = me.report.device();
+  me.domain.stop = stop_.device();
+  me.domain.patience_ns = 2'000'000'000;
 }
 
 void Arena::place(const Op& op, const Launch& how) {
   const auto room = [](std::uint64_t bytes) { return (bytes + 192) / 64 * 64; };
+  world_ = op.world;
   input_ = 64 + how.input_skew;
   output_ = 64 + room(op.input_bytes()) + how.output_skew;
   span_ = output_ - how.output_skew + room(op.output_bytes());
-  bytes_ = op.world * span_;
-  if (bytes_ > 8 * words_.size()) fail("the arena is too small for " + text(op));
+  if (world_ > memory_.size() || span_ > memory_.front().size()) {
+    fail("the arena is too small for " + text(op));
+  }
+}
+
+void Arena::fill(Prng& random, DataType type) {
+  cpu::fill(std::span(words_).first(world_ * span_ / 8), random, type);
+  for (std::uint32_t rank = 0; rank < world_; ++rank) memory_[rank].write(host(rank), span_);
 }
 
 bool Arena::is_right(const Op& op, Oracle& oracle) {
-  std::byte* const host = std::as_writable_bytes(std::span(words_)).data();
   for (std::uint32_t k = 0; k < op.swaps(); ++k) {
     std::vector<world::Swap> swaps;
     for (std::uint32_t rank = 0; rank < op.world; ++rank) {
-      swaps.push_back(swap_of(op, k, rank, buffers(host, rank)));
+      swaps.push_back(swap_of(op, k, rank, buffers(host(rank))));
     }
     oracle.run(swaps);
   }
@@ -67,10 +70,11 @@ bool Arena::is_right(const Op& op, Oracle& oracle) {
 }
 
 bool Arena::is_as_filled() {
-  found_.resize(bytes_);
-  device_.read(found_.data(), bytes_);
-  const std::byte* const host = std::as_bytes(std::span(words_)).data();
-  const auto [wrong, right] = std::mismatch(found_.begin(), found_.end(), host);
+  found_.resize(world_ * span_);
+  for (std::uint32_t rank = 0; rank < world_; ++rank) {
+    memory_[rank].read(found_.data() + rank * span_, span_);
+  }
+  const auto [wrong, right] = std::mismatch(found_.begin(), found_.end(), host(0));
   if (wrong == found_.end()) return true;
   const auto at = static_cast<std::size_t>(wrong - found_.begin());
   fmt::print("rank {}, byte {} of its {} (input at {}, output at {}): {:#04x}, not {:#04x}\n",

@@ -22,11 +22,13 @@ void visit(F& f, Visit&& each) {
   each("cuDeviceGet", f.device.get);
   each("cuDeviceGetName", f.device.name);
   each("cuDeviceGetAttribute", f.device.attribute);
+  each("cuDeviceCanAccessPeer", f.device.reaches);
   each("cuDevicePrimaryCtxRetain", f.device.retain_context);
   each("cuDevicePrimaryCtxRelease_v2", f.device.release_context);
   each("cuCtxGetCurrent", f.context.current);
   each("cuCtxSetCurrent", f.context.make_current);
   each("cuCtxGetDevice", f.context.device);
+  each("cuCtxEnablePeerAccess", f.context.enable_peer);
   each("cuMemAlloc_v2", f.memory.allocate);
   each("cuMemFree_v2", f.memory.free);
   each("cuMemHostAlloc", f.memory.allocate_host);

@@ -31,6 +31,7 @@ struct DeviceFunctions {
   Status (*get)(Device*, int ordinal) = nullptr;
   Status (*name)(char*, int bytes, Device) = nullptr;
   Status (*attribute)(int*, Attribute, Device) = nullptr;
+  Status (*reaches)(int*, Device from, Device peer) = nullptr;
   Status (*retain_context)(Context*, Device) = nullptr;  ///< the primary one
   Status (*release_context)(Device) = nullptr;
 };
@@ -39,6 +40,7 @@ struct ContextFunctions {
   Status (*current)(Context*) = nullptr;
   Status (*make_current)(Context) = nullptr;
   Status (*device)(Device*) = nullptr;
+  Status (*enable_peer)(Context peer, unsigned flags) = nullptr;  ///< for the current one
 };
 
 struct MemoryFunctions {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPU for tests: a context, memory and streams that end with their owner. A call that fails
-// prints why and ends the program with status 1. Included by tests alone.
+// The GPUs of a machine for tests: contexts, kernels, memory and streams that end with their owner.
+// All calls are made with the context of their GPU current, so that one thread drives all. A call
+// that fails prints why and ends the program with status 1. Included by tests alone.
 #pragma once
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "device/cuda/driver.h"
+#include "device/cuda/module.h"
 
 namespace hocket::cuda {
 
@@ -20,80 +24,98 @@ T must(Result<T> result) {
   return std::move(result).value();
 }
 
-/// The first device, with its primary context current.
+/// A device, its primary context and the kernels in it.
 class Gpu {
  public:
-  explicit Gpu(const Driver& driver) : driver_(driver) {
-    must(driver.call(driver->device.get, &device_, 0));
-    Context context = nullptr;
-    must(driver.call(driver->device.retain_context, &context, device_));
-    must(driver.call(driver->context.make_current, context));
-  }
-  ~Gpu() { driver_->device.release_context(device_); }
+  Gpu(const Driver& driver, int ordinal);
+  ~Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
 
-  const Driver& driver() const { return driver_; }
-  std::string name() const {
-    char name[128] = "";
-    must(driver_.call(driver_->device.name, name, int{sizeof name}, device_));
-    return name;
+  const Functions* operator->() const { return driver_.operator->(); }
+  void use() const { must(driver_.call(driver_->context.make_current, context_)); }
+  /// As Driver's, with this GPU's context current.
+  template <class... Parameters>
+  void call(Status (*const& function)(Parameters...),
+            std::type_identity_t<Parameters>... arguments) const {
+    use();
+    must(driver_.call(function, arguments...));
   }
-  unsigned multiprocessors() const {
-    int count = 0;
-    must(driver_.call(driver_->device.attribute, &count, Attribute::multiprocessors, device_));
-    return static_cast<unsigned>(count);
-  }
+
+  const Module& module() const { return *module_; }
+  std::string name() const;
+  unsigned multiprocessors() const;
+  bool reaches(const Gpu& peer) const;
+  /// Maps the peer's memory here.
+  void enable(const Gpu& peer) const { call(driver_->context.enable_peer, peer.context_, 0); }
 
  private:
   const Driver& driver_;
   Device device_ = 0;
+  Context context_ = nullptr;
+  std::unique_ptr<Module> module_;
 };
 
-/// Device memory, zero at first; of this program alone.
+/// Those that have each other's memory mapped: the first, and all that reach it and one another.
+class Gpus {
+ public:
+  explicit Gpus(const Driver& driver);
+
+  std::size_t size() const { return gpus_.size(); }
+  /// Ranks go round.
+  const Gpu& of(std::uint32_t rank) const { return *gpus_[rank % gpus_.size()]; }
+  /// The most that each of `world` ranks can launch if all have to run at the same time.
+  unsigned blocks(std::uint32_t world) const;
+
+ private:
+  std::vector<std::unique_ptr<Gpu>> gpus_;
+};
+
+/// Device memory, zero at first.
 class Memory {
  public:
-  Memory(const Gpu& gpu, std::size_t bytes) : driver_(gpu.driver()), bytes_(bytes) {
-    must(driver_.call(driver_->memory.allocate, &address_, bytes));
+  Memory(const Gpu& gpu, std::size_t bytes) : gpu_(gpu), bytes_(bytes) {
+    gpu.call(gpu->memory.allocate, &address_, bytes);
     clear();
   }
-  ~Memory() { driver_->memory.free(address_); }
+  ~Memory() { gpu_.call(gpu_->memory.free, address_); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
   std::byte* data() const { return reinterpret_cast<std::byte*>(address_); }
+  std::size_t size() const { return bytes_; }
   void clear() {
-    must(driver_.call(driver_->memory.set, address_, 0, bytes_, nullptr));
-    must(driver_.call(driver_->stream.synchronize, nullptr));
+    gpu_.call(gpu_->memory.set, address_, 0, bytes_, nullptr);
+    gpu_.call(gpu_->stream.synchronize, nullptr);
   }
   void write(const void* from, std::size_t bytes) {
-    must(driver_.call(driver_->memory.to_device, address_, from, bytes, nullptr));
-    must(driver_.call(driver_->stream.synchronize, nullptr));
+    gpu_.call(gpu_->memory.to_device, address_, from, bytes, nullptr);
+    gpu_.call(gpu_->stream.synchronize, nullptr);
   }
   void read(void* to, std::size_t bytes) const {
-    must(driver_.call(driver_->memory.to_host, to, address_, bytes, nullptr));
-    must(driver_.call(driver_->stream.synchronize, nullptr));
+    gpu_.call(gpu_->memory.to_host, to, address_, bytes, nullptr);
+    gpu_.call(gpu_->stream.synchronize, nullptr);
   }
 
  private:
-  const Driver& driver_;
+  const Gpu& gpu_;
   std::size_t bytes_;
   Address address_ = 0;
 };
 
-/// A T in host memory that the device has mapped.
+/// A T in host memory that all devices have mapped; at one address, as addressing is unified.
 template <class T>
 class Mapped {
  public:
-  explicit Mapped(const Gpu& gpu) : driver_(gpu.driver()) {
+  explicit Mapped(const Gpu& gpu) : gpu_(gpu) {
     void* memory = nullptr;
-    must(driver_.call(driver_->memory.allocate_host, &memory, sizeof(T), kHostMapped));
+    gpu.call(gpu->memory.allocate_host, &memory, sizeof(T), kHostPortable | kHostMapped);
     host_ = ::new (memory) T{};
     Address address = 0;
-    must(driver_.call(driver_->memory.device_address, &address, memory, 0));
+    gpu.call(gpu->memory.device_address, &address, memory, 0);
     device_ = reinterpret_cast<T*>(address);
   }
-  ~Mapped() { driver_->memory.free_host(host_); }
+  ~Mapped() { gpu_.call(gpu_->memory.free_host, host_); }
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
 
@@ -101,7 +123,7 @@ class Mapped {
   T* device() const { return device_; }
 
  private:
-  const Driver& driver_;
+  const Gpu& gpu_;
   T* host_ = nullptr;
   T* device_ = nullptr;
 };
@@ -109,55 +131,58 @@ class Mapped {
 /// A stream, and what was captured from it.
 class Queue {
  public:
-  explicit Queue(const Gpu& gpu) : driver_(gpu.driver()) {
-    must(driver_.call(driver_->stream.create, &stream_, kStreamNonBlocking));
-    must(driver_.call(driver_->event.create, &from_, 0));
-    must(driver_.call(driver_->event.create, &to_, 0));
+  explicit Queue(const Gpu& gpu) : gpu_(gpu) {
+    gpu.call(gpu->stream.create, &stream_, kStreamNonBlocking);
+    gpu.call(gpu->event.create, &from_, 0);
+    gpu.call(gpu->event.create, &to_, 0);
   }
   ~Queue() {
     drop();
-    driver_->event.destroy(from_);
-    driver_->event.destroy(to_);
-    driver_->stream.destroy(stream_);
+    gpu_.call(gpu_->event.destroy, from_);
+    gpu_.call(gpu_->event.destroy, to_);
+    gpu_.call(gpu_->stream.destroy, stream_);
   }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  Stream stream() const { return stream_; }
-  bool is_idle() const { return driver_->stream.query(stream_) == Status::success; }
-  void wait() { must(driver_.call(driver_->stream.synchronize, stream_)); }
+  bool is_idle() const { return gpu_->stream.query(stream_) == Status::success; }
+  void wait() { gpu_.call(gpu_->stream.synchronize, stream_); }
   void wait_until_equal(std::uint32_t* word, std::uint32_t value) {
     const auto address = reinterpret_cast<Address>(word);
-    must(driver_.call(driver_->stream.wait_value, stream_, address, value, kWaitEqual));
+    gpu_.call(gpu_->stream.wait_value, stream_, address, value, kWaitEqual);
+  }
+  void launch(const kernels::Domain& domain, const world::Action& action) {
+    gpu_.use();
+    must(gpu_.module().launch(stream_, domain, action));
   }
 
   void capture() {
     drop();
-    must(driver_.call(driver_->stream.begin_capture, stream_, kCaptureRelaxed));
+    gpu_.call(gpu_->stream.begin_capture, stream_, kCaptureRelaxed);
   }
   void end_capture() {
-    must(driver_.call(driver_->stream.end_capture, stream_, &graph_));
-    must(driver_.call(driver_->graph.instantiate, &exec_, graph_, 0));
-    must(driver_.call(driver_->graph.upload, exec_, stream_));
+    gpu_.call(gpu_->stream.end_capture, stream_, &graph_);
+    gpu_.call(gpu_->graph.instantiate, &exec_, graph_, 0);
+    gpu_.call(gpu_->graph.upload, exec_, stream_);
     wait();
   }
-  void replay() { must(driver_.call(driver_->graph.launch, exec_, stream_)); }
+  void replay() { gpu_.call(gpu_->graph.launch, exec_, stream_); }
 
-  void start() { must(driver_.call(driver_->event.record, from_, stream_)); }
-  void stop() { must(driver_.call(driver_->event.record, to_, stream_)); }
+  void start() { gpu_.call(gpu_->event.record, from_, stream_); }
+  void stop() { gpu_.call(gpu_->event.record, to_, stream_); }
   double microseconds() const {
     float milliseconds = 0;
-    must(driver_.call(driver_->event.elapsed, &milliseconds, from_, to_));
+    gpu_.call(gpu_->event.elapsed, &milliseconds, from_, to_);
     return 1e3 * static_cast<double>(milliseconds);
   }
 
  private:
   void drop() {
-    if (exec_ != nullptr) driver_->graph.destroy_exec(std::exchange(exec_, nullptr));
-    if (graph_ != nullptr) driver_->graph.destroy(std::exchange(graph_, nullptr));
+    if (exec_ != nullptr) gpu_.call(gpu_->graph.destroy_exec, std::exchange(exec_, nullptr));
+    if (graph_ != nullptr) gpu_.call(gpu_->graph.destroy, std::exchange(graph_, nullptr));
   }
 
-  const Driver& driver_;
+  const Gpu& gpu_;
   Stream stream_ = nullptr;
   Event from_ = nullptr, to_ = nullptr;
   Graph graph_ = nullptr;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_kernels [DRAWS [SEED]]: every kernel on one real GPU. The ranks of a domain, 2 to 8, share
-// the GPU; each row of world/swap.h's table is run with each type and reduction, at odd sizes, odd
-// addresses, in place or not, eager and replayed from a graph, and compared byte for byte with what
-// the CPU's folds make of the same bits. Then kernels that have to give up; then times.
+// device_kernels [DRAWS [SEED]]: every kernel on real GPUs. The ranks of a domain, 2 to 8, are
+// shared out among all that the driver shows (CUDA_VISIBLE_DEVICES), rank by rank; each row of
+// world/swap.h's table is run with each type and reduction, at odd sizes, odd addresses, in place
+// or not, eager and replayed from a graph, and compared byte for byte with what the CPU's folds
+// make of the same bits. Then kernels that have to give up; then times.
 //
 // Back of the envelope: on one GPU a packet's trip is a store and a load through the second-level
 // cache, some 0.8 us, and a graph starts a kernel every 1.0 us or so; so 8 bytes take about 2 us
 // with the peer's skew. 4 MiB staged write and read 8 MiB a rank, 4 times that in all, which is 10
-// us at the cache's 3.3 TB/s.
+// us at the cache's 3.3 TB/s. Between two GPUs a trip is 1.4 us, 8 bytes take about 3 us; 8 MiB
+// cross the link once, at its 450 GB/s in 19 us.
 //
 // Exit status 1 with the case and its seed if anything is wrong; 0 and a line where there is no
 // driver or no kernels.
@@ -24,23 +26,22 @@ namespace hocket::cuda {
 namespace {
 
 constexpr std::uint64_t kMostBytes = 1 << 20;  ///< of all parts of a checked op together
-constexpr std::uint64_t kStagedBytes = 4 << 20;
+constexpr std::uint64_t kMostPacketBytes = 512 << 10, kMostStagedBytes = 8 << 20;  ///< timed
 constexpr std::uint32_t kReplays = 3;
 
 class Checks {
  public:
-  Checks(const Gpu& gpu, const Module& module, std::uint32_t draws, std::uint64_t seed)
-      : gpu_(gpu),
-        module_(module),
+  Checks(const Gpus& gpus, std::uint32_t draws, std::uint64_t seed)
+      : gpus_(gpus),
         folds_(cpu::choose_fold_table()),
         oracle_(folds_),
-        arena_(gpu, 8 * (2 * kMostBytes + 4096)),
+        arena_(gpus, 8, 2 * kMostBytes + 4096),
         draws_(draws),
         random_(seed) {}
 
   void run(world::Lowering lowering, std::uint32_t world) {
     lowering_ = lowering;
-    Ranks ranks(gpu_, module_, {world, kMostBytes / 8, kMostBytes});
+    Ranks ranks(gpus_, {world, kMostBytes / 8, kMostBytes});
     for (std::size_t row = 0; row < kRows; ++row) {
       for (std::size_t type = 0; type < kDataTypes; ++type) {
         Op op = {.row = static_cast<Row>(row), .world = world};
@@ -88,11 +89,9 @@ class Checks {
     }
   }
 
-  /// All ranks' blocks have to run at the same time.
   Launch draw_launch(const Op& op) {
     Launch how = {.lowering = lowering_};
-    const std::uint32_t most = std::min(gpu_.multiprocessors() / op.world, kernels::kMostBlocks);
-    how.blocks = 1 + static_cast<std::uint32_t>(random_.below(most));
+    how.blocks = 1 + static_cast<std::uint32_t>(random_.below(gpus_.blocks(op.world)));
     how.threads = 32 << random_.below(5);
     how.signature = static_cast<std::uint32_t>(random_.next());
     how.input_skew = draw_skew();
@@ -130,8 +129,7 @@ class Checks {
     return true;
   }
 
-  const Gpu& gpu_;
-  const Module& module_;
+  const Gpus& gpus_;
   const cpu::FoldTable folds_;
   Oracle oracle_;
   Arena arena_;
@@ -145,8 +143,8 @@ class Checks {
 /// to stop, and when its patience is over.
 class Failures {
  public:
-  Failures(const Gpu& gpu, const Module& module, world::Lowering lowering)
-      : ranks_(gpu, module, {2, 1024, 8192}), arena_(gpu, 1 << 20), how_{.lowering = lowering} {
+  Failures(const Gpus& gpus, world::Lowering lowering)
+      : ranks_(gpus, {2, 1024, 8192}), arena_(gpus, 2, 1 << 19), how_{.lowering = lowering} {
     how_.blocks = 4;
     arena_.place(op_, how_);
   }
@@ -209,26 +207,35 @@ class Failures {
   Launch how_;
 };
 
-/// Of one op in a graph of many, two ranks on one GPU.
+/// Of one op among many, two ranks, each on its GPU if there are two.
 class Times {
  public:
-  Times(const Gpu& gpu, const Module& module)
-      : ranks_(gpu, module, {2, kStagedBytes / 8, kStagedBytes}),
-        arena_(gpu, 6 * kStagedBytes),
-        gate_(gpu) {}
+  enum class Way { graph, eager };
 
-  void print(world::Lowering lowering, std::uint64_t least, std::uint64_t most) {
-    fmt::print("\n{}: us an op, two ranks on one GPU, float32 sum, in a graph\n{:>10}{:>10}",
-               name_of(lowering), "bytes", "grid");
+  explicit Times(const Gpus& gpus)
+      : where_(gpus.size() > 1 ? "two GPUs" : "one GPU"),
+        ranks_(gpus, {2, kMostPacketBytes / 8, kMostStagedBytes}),
+        arena_(gpus, 2, 2 * kMostStagedBytes + 4096),
+        gate_(gpus.of(0)) {}
+
+  /// From 1 MiB on with the bus bandwidth, as nccl-tests defines it.
+  void print(world::Lowering lowering, Way way) {
+    const bool is_packet = lowering == world::Lowering::packet;
+    const std::uint64_t most = is_packet ? kMostPacketBytes : kMostStagedBytes;
+    way_ = way;
+    fmt::print("\n{}: us an op, two ranks on {}, float32 sum, {}\n{:>10}{:>10}", name_of(lowering),
+               where_, way == Way::graph ? "in a graph" : "eager", "bytes", "grid");
     for (std::size_t row = 0; row < kRows; ++row) {
       fmt::print("{:>21}", name_of(static_cast<Row>(row)));
     }
     fmt::print("\n");
-    for (std::uint64_t bytes = least; bytes <= most; bytes *= bytes < 1024 ? 8 : 4) {
+    std::uint64_t bytes = is_packet ? 8 : 256 << 10;
+    for (; bytes <= most; bytes *= bytes < 4096 ? 8 : 2) {
       const Launch how = launch(lowering, bytes);
       fmt::print("{:>10}{:>10}", bytes, fmt::format("{}x{}", how.blocks, how.threads));
       for (std::size_t row = 0; row < kRows; ++row) {
-        fmt::print("{:>21.2f}", median(op(static_cast<Row>(row), bytes), how));
+        const Op timed = op(static_cast<Row>(row), bytes);
+        fmt::print("{:>21}", cell(timed, bytes, median(timed, how)));
       }
       fmt::print("\n");
       std::fflush(stdout);
@@ -236,7 +243,9 @@ class Times {
   }
 
  private:
-  static constexpr std::uint32_t kOps = 200;
+  /// Eager ones wait at the gate in the driver's queue: were it full, the host that is to open the
+  /// gate would wait too.
+  std::uint32_t ops() const { return way_ == Way::graph ? 200 : 50; }
 
   /// `bytes` as nccl-tests counts them: of the larger buffer.
   static Op op(Row row, std::uint64_t bytes) {
@@ -250,31 +259,46 @@ class Times {
     return {lowering, std::clamp(blocks, 1u, 32u), 256};
   }
 
+  static std::string cell(const Op& op, std::uint64_t bytes, double microseconds) {
+    if (bytes < 1 << 20) return fmt::format("{:.2f}", microseconds);
+    const double trips = op.sends_parts() || op.gets_parts() ? 1 : 2;
+    const double moved = trips * (op.world - 1) / op.world * static_cast<double>(bytes);
+    return fmt::format("{:.2f} ({:.0f} GB/s)", microseconds, moved / microseconds / 1e3);
+  }
+
+  void launch(const Op& op, const Launch& how, std::uint32_t rank) {
+    for (std::uint32_t i = 0; i < ops(); ++i) ranks_.launch(op, how, rank, arena_.device(rank));
+  }
+
   double median(const Op& op, const Launch& how) {
     arena_.place(op, how);
     Prng random(3);
     arena_.fill(random, op.type);
-    for (std::uint32_t rank = 0; rank < op.world; ++rank) {
+    for (std::uint32_t rank = 0; rank < op.world && way_ == Way::graph; ++rank) {
       ranks_.queue(rank).capture();
-      for (std::uint32_t i = 0; i < kOps; ++i) ranks_.launch(op, how, rank, arena_.device(rank));
+      launch(op, how, rank);
       ranks_.queue(rank).end_capture();
     }
     std::array<double, 9> times;
-    once();
-    for (double& time : times) time = once() / kOps;
+    once(op, how);
+    for (double& time : times) time = once(op, how) / ops();
     if (!ranks_.is_well()) fail(text(op));
     std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
     return times[times.size() / 2];
   }
 
   /// Both ranks leave a gate together.
-  double once() {
+  double once(const Op& op, const Launch& how) {
     const std::uint32_t turn = *gate_.host() + 1;
     for (std::uint32_t rank = 0; rank < ranks_.world(); ++rank) {
       Queue& queue = ranks_.queue(rank);
       queue.wait_until_equal(gate_.device(), turn);
       queue.start();
-      queue.replay();
+      if (way_ == Way::graph) {
+        queue.replay();
+      } else {
+        launch(op, how, rank);
+      }
       queue.stop();
     }
     std::atomic_ref(*gate_.host()).store(turn);
@@ -282,9 +306,11 @@ class Times {
     return std::max(ranks_.queue(0).microseconds(), ranks_.queue(1).microseconds());
   }
 
+  const char* const where_;
   Ranks ranks_;
   Arena arena_;
   Mapped<std::uint32_t> gate_;
+  Way way_ = Way::graph;
 };
 
 int run(std::uint32_t draws, std::uint64_t seed) {
@@ -297,23 +323,21 @@ int run(std::uint32_t draws, std::uint64_t seed) {
     fmt::print("device_kernels: nothing to do, this build has no kernels\n");
     return 0;
   }
-  const Gpu gpu(*driver);
-  const auto module = must(Module::load(*driver));
-  fmt::print("device_kernels: {}, {} multiprocessors, draws={} seed={}\n", gpu.name(),
-             gpu.multiprocessors(), draws, seed);
-  Checks checks(gpu, *module, draws, seed);
+  const Gpus gpus(*driver);
+  fmt::print("device_kernels: {} x {}, {} multiprocessors, draws={} seed={}\n", gpus.size(),
+             gpus.of(0).name(), gpus.of(0).multiprocessors(), draws, seed);
+  Checks checks(gpus, draws, seed);
   for (const Image& image : images()) {
     for (std::uint32_t world = 2; world <= 8; ++world) checks.run(image.lowering, world);
     fmt::print("{}: {} ops right so far\n", name_of(image.lowering), checks.done());
     std::fflush(stdout);
-    Failures(gpu, *module, image.lowering).run();
+    Failures(gpus, image.lowering).run();
     fmt::print("{}: gives up as it should\n", name_of(image.lowering));
     std::fflush(stdout);
   }
-  Times times(gpu, *module);
-  for (const Image& image : images()) {
-    const bool is_packet = image.lowering == world::Lowering::packet;
-    times.print(image.lowering, is_packet ? 8 : 1 << 20, is_packet ? 256 << 10 : kStagedBytes);
+  Times times(gpus);
+  for (const Times::Way way : {Times::Way::graph, Times::Way::eager}) {
+    for (const Image& image : images()) times.print(image.lowering, way);
   }
   return 0;
 }
