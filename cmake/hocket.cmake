@@ -74,8 +74,8 @@ function(hocket_target_name out name)
 endfunction()
 
 # Parses what follows the name, and fails on any word that is not understood.
-macro(hocket_arguments kind name one many)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "${one}" "${many}")
+macro(hocket_arguments kind name flags one many)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "${flags}" "${one}" "${many}")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${kind}(${name}): cannot place '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -93,7 +93,7 @@ endfunction()
 # One folder of src/: a static library hocket_<name>, / becoming _, or headers alone when it names
 # no sources. DEPENDS lists the modules whose headers it includes, LINK foreign libraries.
 function(hocket_module name)
-  hocket_arguments(hocket_module ${name} "" "SOURCES;DEPENDS;LINK")
+  hocket_arguments(hocket_module ${name} "" "" "SOURCES;DEPENDS;LINK")
   hocket_target_name(target ${name})
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
@@ -117,10 +117,12 @@ endfunction()
 # A GoogleTest executable build/<preset>/tests/<name>, run by ctest.
 #   LABELS    default unit; also conformance, sim, abi, long
 #   TIMEOUT   seconds, default 60; sanitizers get four times as much
+#   ALONE     no other test beside it: it bounds how long things take
 #   SANITIZE  sanitizers it is built and run under: default both; none, asan or tsan
 #   ARGS      command line
 function(hocket_test name)
-  hocket_arguments(hocket_test ${name} "TIMEOUT" "SOURCES;DEPENDS;LINK;LABELS;SANITIZE;ARGS")
+  hocket_arguments(hocket_test ${name} ALONE TIMEOUT
+      "SOURCES;DEPENDS;LINK;LABELS;SANITIZE;ARGS")
   if(NOT BUILD_TESTING)
     return()
   endif()
@@ -137,11 +139,12 @@ function(hocket_test name)
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
   hocket_test_properties(${name} "${arg_LABELS}" "${arg_TIMEOUT}")
+  set_tests_properties(${name} PROPERTIES RUN_SERIAL ${arg_ALONE})
 endfunction()
 
 # A test that is a command: a script, a comparison of two outputs.
 function(hocket_script_test name)
-  hocket_arguments(hocket_script_test ${name} "TIMEOUT" "COMMAND;LABELS")
+  hocket_arguments(hocket_script_test ${name} "" "TIMEOUT" "COMMAND;LABELS")
   if(BUILD_TESTING AND NOT HOCKET_SANITIZE)
     add_test(NAME ${name} COMMAND ${arg_COMMAND})
     hocket_test_properties(${name} "${arg_LABELS}" "${arg_TIMEOUT}")
@@ -167,7 +170,7 @@ endfunction()
 # A Google Benchmark executable build/<preset>/bench/<name>; ctest runs it once, so that it does
 # not rot. SMOKE is a filter for that run where all of it would take long.
 function(hocket_bench name)
-  hocket_arguments(hocket_bench ${name} "SMOKE" "SOURCES;DEPENDS;LINK")
+  hocket_arguments(hocket_bench ${name} "" "SMOKE" "SOURCES;DEPENDS;LINK")
   if(NOT arg_SMOKE)
     set(arg_SMOKE .)
   endif()
@@ -204,7 +207,7 @@ endfunction()
 #
 #   hocket_shared_library(hocket API api)
 function(hocket_shared_library name)
-  hocket_arguments(hocket_shared_library ${name} "API;MAP" "")
+  hocket_arguments(hocket_shared_library ${name} "" "API;MAP" "")
   if(HOCKET_SANITIZE)
     return()
   endif()

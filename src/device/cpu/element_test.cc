@@ -67,13 +67,13 @@ void expect_same(const FoldTable& table, std::uint32_t world) {
 }
 
 TEST(Element, IsTheReferencesArithmetic) {
-  for (const std::uint32_t world : {2, 3, 7, 16}) {
+  for (const std::uint32_t world : {2u, 3u, 7u, 16u}) {
     expect_same(fold_table(InstructionSet::scalar).value(), world);
   }
 }
 
 TEST(Element, IsTheVectorKernelsArithmetic) {
-  for (const std::uint32_t world : {2, 3, 7, 16}) expect_same(choose_fold_table(), world);
+  for (const std::uint32_t world : {2u, 3u, 7u, 16u}) expect_same(choose_fold_table(), world);
 }
 
 TEST(Element, LeavesWordsThatAreStored) {
