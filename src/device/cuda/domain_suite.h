@@ -53,6 +53,7 @@ class Ranks {
   }
 
   std::uint32_t world() const { return static_cast<std::uint32_t>(ranks_.size()); }
+  Rank& at(std::uint32_t rank) { return ranks_[rank]; }
   Queue& queue(std::uint32_t rank) { return ranks_[rank].queue; }
   const kernels::Report& report(std::uint32_t rank) const { return *ranks_[rank].report.host(); }
   void stop() { std::atomic_ref(*stop_.host()).store(1); }

@@ -155,6 +155,11 @@ class Queue {
     gpu_.use();
     must(gpu_.module().launch(stream_, domain, action));
   }
+  /// A kernel of the test's own.
+  void launch(Function kernel, unsigned blocks, unsigned threads, void** parameters) {
+    gpu_.call(gpu_->module.launch, kernel, blocks, 1, 1, threads, 1, 1, 0, stream_, parameters,
+              nullptr);
+  }
 
   void capture() {
     drop();
