@@ -117,6 +117,12 @@ HOCKET_DEVICE inline std::uint32_t source(const Domain& domain, world::Combine c
   return domain.me >= k ? domain.me - k : domain.me + domain.capacity.world - k;
 }
 
+/// That of the op that a thread is at.
+template <class Thread>
+HOCKET_DEVICE std::uint32_t current_lap(Thread& thread, const Domain& domain) {
+  return next_lap(thread.load_lap(domain.laps + thread.block()));
+}
+
 /// The last thing a kernel does. Every block has its own lap, and those of blocks that did not run
 /// are shared out: the next launch may have another grid.
 template <class Thread>
