@@ -214,6 +214,8 @@ TEST_F(FailureTest, AProcessOfSeveralRanksKilled) {
 TEST_F(FailureTest, AProcessThatExitsWithoutAWord) {
   start_comms(3, no_timeout(), [this](int rank, hocket_comm* comm) {
     EXPECT_OK(barrier(comm));
+    come();
+    await_ready(3);  // a barrier that is done here may still be on its way there
     happens();
     if (rank == 1) std::exit(0);  // with a communicator; its threads and memory are no matter
     EXPECT_FAILS(HOCKET_PEER_LOST, "peer 1: peer lost", barrier(comm));
@@ -408,7 +410,9 @@ TEST_F(FailureTest, AbortByAnotherThreadOfTheOneThatWaits) {
 TEST_F(FailureTest, AbortWhileIdleReachesTheNextCallOfAll) {
   start_comms(3, no_timeout(), [this](int rank, hocket_comm* comm) {
     EXPECT_OK(barrier(comm));
+    come();
     if (rank == 1) {
+      await_ready(3);
       EXPECT_OK(hocket_comm_abort(comm));
       EXPECT_OK(hocket_comm_abort(comm));  // once is enough
       board_->go = true;

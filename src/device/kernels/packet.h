@@ -121,10 +121,9 @@ class PacketSwap {
   }
 
   HOCKET_DEVICE void fold() const {
-    ends_.fold(signalled(ends_.sent(domain_.me)), signalled(ends_.received(domain_.me)),
-               [this](std::uint32_t from, const auto& tile, auto& words) {
-                 return take(from, tile, words);
-               });
+    ends_.fold(
+        signalled(ends_.sent(domain_.me)), signalled(ends_.received(domain_.me)),
+        [&](std::uint32_t from, const auto& tile, auto& words) { return take(from, tile, words); });
   }
 
   Thread& thread_;

@@ -97,7 +97,7 @@ class StagedSwap {
       }
     } else {
       ends_.fold(ends_.sent(domain_.me), ends_.received(domain_.me),
-                 [this](std::uint32_t from, const auto& tile, auto& vectors) {
+                 [&](std::uint32_t from, const auto& tile, auto& vectors) {
                    vectors = staged(from, tile);
                    return true;
                  });

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <thread>
 #include <vector>
@@ -51,6 +54,32 @@ void expect_all_joined(std::vector<std::unique_ptr<Joined>>& results) {
         [&, r] { EXPECT_EQ(pass_on(***results[r], Rank{static_cast<std::uint32_t>(r)}), ""); });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// Of a thousand ends that come while the other side looks, the kernel tells of some too early.
+TEST(Socket, LastWordsAreHeardHoweverSoonTheEndComes) {
+  constexpr int kRounds = 30'000;
+  std::atomic<int> theirs = -1;  // the other end, for the thread to speak through and close
+  std::thread speaker([&] {
+    for (int i = 0; i < kRounds; ++i) {
+      int descriptor = -1;
+      while ((descriptor = theirs.exchange(-1)) < 0) std::this_thread::yield();
+      Socket(File(descriptor)).send(Mapped{});
+    }
+  });
+  int heard = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    int pair[2];
+    CHECK(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) == 0, "no sockets");
+    const Socket ours{File(pair[0])};
+    theirs = pair[1];
+    Mapped words;
+    Socket::Got got = Socket::Got::nothing;
+    while (got == Socket::Got::nothing) got = ours.receive(words);
+    heard += got == Socket::Got::message ? 1 : 0;
+  }
+  speaker.join();
+  EXPECT_EQ(heard, kRounds);
 }
 
 void expect_error(const Joined& joined, Code code, const std::string& message) {

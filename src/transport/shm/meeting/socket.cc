@@ -64,9 +64,12 @@ Socket::Got Socket::receive(Bytes message, File* passed) const {
     packet.msg_controllen = sizeof control;
   }
   ssize_t size = ::recvmsg(get(), &packet, MSG_CMSG_CLOEXEC);
-  // A peer that closes before it has read our last words resets the connection. The kernel says so
-  // once, ahead of what the peer had said before; that is still there to be heard.
-  if (size < 0 && errno == ECONNRESET) size = ::recvmsg(get(), &packet, MSG_CMSG_CLOEXEC);
+  // The kernel may tell of the end ahead of the peer's last words: of a reset, since the peer
+  // closed before it had read ours, always; of a close, when it comes between the kernel's looks at
+  // what is queued and at whether more can come. What is queued at the end is still there to be
+  // heard.
+  const bool is_end = size == 0 || (size < 0 && errno == ECONNRESET);
+  if (is_end) size = ::recvmsg(get(), &packet, MSG_CMSG_CLOEXEC);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return Got::nothing;
   if (size <= 0) return Got::end;
   const cmsghdr* const header = CMSG_FIRSTHDR(&packet);
