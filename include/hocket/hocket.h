@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hocket's own C interface: collectives on host memory.
+ * Hocket's own C interface: collectives on host memory, and on CUDA streams.
  *
  * Conventions, the same for every function:
  *
@@ -115,9 +115,10 @@ typedef struct {
   int channels;          /* most channels of a plan, 1 to 64; default 4 */
   int slice_bytes;       /* largest message; default chosen by the transport */
   const char* algorithm; /* name for every collective that has it ("ring"); default: selected */
+  int cuda;              /* 1: for ops on streams too, see there; default: host memory only */
 } hocket_options;
 
-#define HOCKET_OPTIONS_INIT {sizeof(hocket_options), 0, 0, 0, 0, 0, NULL}
+#define HOCKET_OPTIONS_INIT {sizeof(hocket_options), 0, 0, 0, 0, 0, NULL, 0}
 
 /* HOCKET_VERSION of the library that is loaded. */
 HOCKET_API int hocket_version(void);
@@ -178,6 +179,48 @@ HOCKET_API hocket_result hocket_send(const void* input, size_t count, hocket_typ
                                      hocket_comm* comm, hocket_request** request);
 HOCKET_API hocket_result hocket_recv(void* output, size_t count, hocket_type type, int peer,
                                      hocket_comm* comm, hocket_request** request);
+
+/* Ops on streams, in a communicator whose ranks passed hocket_options.cuda = 1. It works on the
+ * device of the CUDA context that was current when hocket_comm_create was called (device 0 if there
+ * was none), whose memory all other ranks' devices must reach: one node, 2 to 16 ranks.
+ *
+ * Memory    Device memory of that device, as each collective has it above.
+ * Streams   `stream` is a CUstream or cudaStream_t of that context, null for its default stream. A
+ *           call enqueues all there is to do, returns at once and never waits for a peer; the op
+ *           then runs in the order of the stream. Ops of one communicator run one after another,
+ *           whatever their streams.
+ * Graphs    A stream that is being captured captures the op; the graph may be launched any number
+ *           of times, by all ranks equally often. Ops of one communicator in a graph, and ops
+ *           outside of it, must not run at the same time: the caller orders them.
+ * Order     As on host memory, in an order of its own: ops on streams and ops on host memory of one
+ *           communicator are not ordered among each other. Ranks that call different things fail
+ *           with HOCKET_MISMATCH, before an output is written if there are two ranks.
+ * Groups    A call inside a group is enqueued when the outermost group ends.
+ * Failure   An op that fails leaves its output undefined, and its stream goes on: ask
+ *           hocket_comm_async_error. A rank's end or hocket_comm_abort ends ops that wait.
+ */
+HOCKET_API hocket_result hocket_stream_all_reduce(const void* input, void* output, size_t count,
+                                                  hocket_type type, hocket_op op, hocket_comm* comm,
+                                                  void* stream);
+HOCKET_API hocket_result hocket_stream_all_gather(const void* input, void* output, size_t count,
+                                                  hocket_type type, hocket_comm* comm,
+                                                  void* stream);
+HOCKET_API hocket_result hocket_stream_reduce_scatter(const void* input, void* output, size_t count,
+                                                      hocket_type type, hocket_op op,
+                                                      hocket_comm* comm, void* stream);
+HOCKET_API hocket_result hocket_stream_broadcast(const void* input, void* output, size_t count,
+                                                 hocket_type type, int root, hocket_comm* comm,
+                                                 void* stream);
+HOCKET_API hocket_result hocket_stream_reduce(const void* input, void* output, size_t count,
+                                              hocket_type type, hocket_op op, int root,
+                                              hocket_comm* comm, void* stream);
+HOCKET_API hocket_result hocket_stream_alltoall(const void* input, void* output, size_t count,
+                                                hocket_type type, hocket_comm* comm, void* stream);
+HOCKET_API hocket_result hocket_stream_barrier(hocket_comm* comm, void* stream);
+/* As hocket_explain, further below, of an op on a stream: also how its bytes travel. */
+HOCKET_API hocket_result hocket_stream_explain(hocket_comm* comm, hocket_collective collective,
+                                               size_t count, hocket_type type, hocket_op op,
+                                               char* text, size_t size, size_t* needed);
 
 /* Calls of this thread between start and end become one op per communicator: sends and receives of
  * the group run at the same time, whatever their order, and beside its collectives, which keep

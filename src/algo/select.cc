@@ -17,18 +17,21 @@ constexpr std::uint64_t kLeastPiece = 16 * 1024;       // smaller ones are not w
 constexpr std::uint64_t kMostRounds = 1 << 16;         // of pieces, for caches' sake
 
 /// Why `algorithm` cannot serve the request; empty when it can.
-std::string refusal(const Algorithm& algorithm, const Topology& topology, const Request& request) {
+std::string refusal(const Algorithm& algorithm, const Agreed& agreed, const Request& request) {
+  const Topology& topology = *agreed.topology;
   if (!algorithm.fits(topology)) return "does not fit " + topology.text();
   if (request.in_place && !algorithm.in_place) return "does not work in place";
+  if (agreed.on_streams && algorithm.pattern == Pattern::none)
+    return "has no pattern, by which it could run on a stream";
   return {};
 }
 
-std::string candidates(Collective collective, const Topology& topology, bool in_place) {
+std::string candidates(Collective collective, const Agreed& agreed, bool in_place) {
   Request request;
   request.in_place = in_place;
   std::string names;
   for (const Algorithm& algorithm : algorithms(collective))
-    if (refusal(algorithm, topology, request).empty())
+    if (refusal(algorithm, agreed, request).empty())
       names += (names.empty() ? "" : ", ") + std::string(algorithm.name);
   return names.empty() ? "none" : names;
 }
@@ -107,12 +110,11 @@ Choice cheapest_of(const std::vector<const Algorithm*>& fitting, const Agreed& a
 }
 
 const Rule* rule_for(const Agreed& agreed, const Request& request) {
-  const Topology& topology = *agreed.topology;
   for (auto rule = agreed.rules.rbegin(); rule != agreed.rules.rend(); ++rule) {
     if (rule->collective == request.collective) return &*rule;
     if (rule->collective) continue;
     const Algorithm* const algorithm = find(request.collective, rule->algorithm);
-    if (algorithm != nullptr && refusal(*algorithm, topology, request).empty()) return &*rule;
+    if (algorithm != nullptr && refusal(*algorithm, agreed, request).empty()) return &*rule;
   }
   return nullptr;
 }
@@ -140,13 +142,13 @@ Result<Choice> force(const Tuning& tuning, const Request& request, const Forced&
   if (algorithm.collective != request.collective) {
     why_not = "is an algorithm of " + std::string(name_of(algorithm.collective));
   } else {
-    why_not = refusal(algorithm, *agreed.topology, request);
+    why_not = refusal(algorithm, agreed, request);
   }
   if (!why_not.empty())
     return Error(Code::invalid_argument,
                  std::string(name_of(request.collective)) + ": algorithm '" + algorithm.name +
-                     "' " + why_not + "; candidates: " +
-                     candidates(request.collective, *agreed.topology, request.in_place));
+                     "' " + why_not +
+                     "; candidates: " + candidates(request.collective, agreed, request.in_place));
   Choice choice = carry_out(forced, agreed, request);
   choice.reason = forced.rule != nullptr ? Reason::rule : Reason::call;
   return choice;
@@ -165,7 +167,8 @@ Choice cut(Choice choice, const Agreed& agreed, const Request& request) {
   return choice;
 }
 
-Result<void> check_rule(const Rule& rule, const Topology& topology) {
+Result<void> check_rule(const Rule& rule, const Agreed& agreed) {
+  const Topology& topology = *agreed.topology;
   bool exists = false;
   for (std::size_t i = 0; i < kCollectives; ++i) {
     const auto collective = static_cast<Collective>(i);
@@ -176,7 +179,7 @@ Result<void> check_rule(const Rule& rule, const Topology& topology) {
                  rule.origin + ": " + name_of(collective) +
                      (algorithm ? ": algorithm '" : " has no algorithm '") + rule.algorithm +
                      (algorithm ? "' does not fit " + topology.text() : "'") +
-                     "; candidates: " + candidates(collective, topology, false));
+                     "; candidates: " + candidates(collective, agreed, false));
   }
   if (exists) return kOk;
   return Error(Code::invalid_argument, rule.origin + ": no collective has an algorithm '" +
@@ -195,7 +198,7 @@ Plan plan_of(const Choice& choice, const Topology& topology, const Request& requ
 
 Result<std::shared_ptr<const Tuning>> Tuning::make(Agreed agreed) {
   for (const Rule& rule : agreed.rules) {
-    TRY_VOID(check_rule(rule, *agreed.topology));
+    TRY_VOID(check_rule(rule, agreed));
   }
   return std::make_shared<const Tuning>(std::move(agreed));
 }
@@ -227,7 +230,7 @@ std::vector<Tuning::Threshold> Tuning::make_rows(Collective collective, bool in_
   std::vector<const Algorithm*> fitting;
   for (const Algorithm& algorithm : algorithms(collective))
     if ((rule == nullptr || rule->algorithm == algorithm.name) &&
-        refusal(algorithm, topology, request).empty())
+        refusal(algorithm, agreed_, request).empty())
       fitting.push_back(&algorithm);
   for (std::uint32_t power = kSmallest; !fitting.empty() && power <= kLargest; power += 2) {
     const std::uint64_t bytes = std::uint64_t{1} << power;
@@ -270,7 +273,7 @@ Result<Explanation> explain(const Tuning& tuning, const Request& request, const 
   for (const Algorithm& algorithm : algorithms(request.collective)) {
     Candidate& candidate = told.candidates.emplace_back();
     candidate.choice.algorithm = &algorithm;
-    candidate.refusal = refusal(algorithm, *agreed.topology, request);
+    candidate.refusal = refusal(algorithm, agreed, request);
     if (!candidate.refusal.empty()) continue;
     candidate.choice = &algorithm == told.choice.algorithm
                            ? told.choice

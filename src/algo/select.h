@@ -42,6 +42,8 @@ struct Agreed {  ///< on by all ranks
   /// Largest piece of what a rank reads more than once, so that a cache still has it the next time;
   /// 0: any. It is no matter of price, which knows no caches.
   std::uint32_t piece_bytes = 0;
+  /// Of ops on streams: only algorithms whose pattern the stream executor knows.
+  bool on_streams = false;
   std::vector<Rule> rules = {};  ///< the last one that applies goes
 };
 

@@ -14,7 +14,8 @@ namespace hocket::api {
 namespace {
 
 constexpr int kMostChannels = 64, kMostSlice = 1 << 30, kLeastSlice = 64;
-constexpr std::size_t kMostOptions = 4096;  // bytes; later versions have more of them
+// Bytes: of the first version, whose last member was the algorithm; later ones have more of them.
+constexpr std::size_t kFirstOptions = offsetof(hocket_options, cuda), kMostOptions = 4096;
 // Both stay in a core's second-level cache (docs/decisions/0004): a stage, and what a rank has
 // added up, until it is sent.
 constexpr std::uint32_t kDefaultSlice = 256 << 10, kCachedPiece = 512 << 10;
@@ -23,6 +24,7 @@ struct Settings {  ///< the options of a communicator over those of the environm
   Duration init_timeout, op_timeout;
   std::uint32_t ranks_per_node = 0, slice_bytes = 0;
   std::uint16_t channels = 0;
+  bool cuda = false;
   std::string algorithm, origin;  ///< and who named it
 };
 
@@ -33,14 +35,15 @@ Error refuse(const std::string& what) {
 Result<hocket_options> read_options(const hocket_options* given) {
   hocket_options options = HOCKET_OPTIONS_INIT;
   if (given == nullptr) return options;
-  if (given->size < sizeof options || given->size > kMostOptions)
+  if (given->size < kFirstOptions || given->size > kMostOptions)
     return refuse("options.size is " + std::to_string(given->size) +
                   "; start from HOCKET_OPTIONS_INIT");
   const auto* const bytes = reinterpret_cast<const char*>(given);
-  if (std::any_of(bytes + sizeof options, bytes + given->size, [](char byte) { return byte != 0; }))
+  const std::size_t known = std::min(given->size, sizeof options);
+  if (std::any_of(bytes + known, bytes + given->size, [](char byte) { return byte != 0; }))
     return refuse("options has " + std::to_string(given->size) + " bytes; this library knows " +
                   std::to_string(sizeof options) + ", and the others are not zero");
-  std::memcpy(&options, given, sizeof options);
+  std::memcpy(static_cast<void*>(&options), given, known);
   const struct {
     const char* name;
     int value, most;
@@ -48,7 +51,8 @@ Result<hocket_options> read_options(const hocket_options* given) {
                  {"op_timeout_ms", options.op_timeout_ms, INT32_MAX},
                  {"ranks_per_node", options.ranks_per_node, INT32_MAX},
                  {"channels", options.channels, kMostChannels},
-                 {"slice_bytes", options.slice_bytes, kMostSlice}};
+                 {"slice_bytes", options.slice_bytes, kMostSlice},
+                 {"cuda", options.cuda, 1}};
   for (const auto& [name, value, most] : numbers)
     if (value < 0 || value > most)
       return refuse(std::string("options.") + name + " is " + std::to_string(value) +
@@ -67,6 +71,7 @@ Result<Settings> settle(const CommArguments& arguments, const host::Config& conf
                     config.ranks_per_node,
                     static_cast<std::uint32_t>(config.slice_bytes),
                     static_cast<std::uint16_t>(config.channels),
+                    options.cuda != 0,
                     config.algorithm,
                     "HOCKET_ALGO"};
   if (options.init_timeout_ms) settings.init_timeout = milliseconds(options.init_timeout_ms);
@@ -103,8 +108,9 @@ Result<std::shared_ptr<const engine::Config>> configure(const Settings& settings
 /// What all ranks must agree on beside what the meeting compares by itself.
 std::uint64_t agreement(const Settings& settings) {
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : settings.algorithm)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 1099511628211u; };
+  for (const char c : settings.algorithm) add(static_cast<unsigned char>(c));
+  if (settings.cuda) add(1);
   return hash;
 }
 
@@ -144,6 +150,9 @@ Result<std::unique_ptr<hocket_comm>> hocket_comm::create(
       configure(settings, endpoint->topology()));
   auto comm = std::unique_ptr<hocket_comm>(std::make_unique<hocket_comm>(
       Private{}, runtime, std::move(endpoint), std::move(config), join.rank));
+  if (!settings.cuda) return comm;
+  TRY(comm->domain_, Domain::join(*comm, join));
+  runtime.process().watch(comm->communicator(), comm->domain_->device());
   return comm;
 }
 
@@ -158,4 +167,14 @@ hocket_comm::hocket_comm(Private, Runtime& runtime,
   runtime.process().attach(*communicator_);
 }
 
-hocket_comm::~hocket_comm() { runtime_.process().detach(*communicator_); }
+Result<hocket::engine::stream::Actions> hocket_comm::prepare(
+    const hocket::engine::Call& call) const {
+  if (std::optional<Error> failure = communicator_->failure()) return *std::move(failure);
+  return domain_->executor().prepare(call);
+}
+
+// What runs on streams is waited for first, while a failure can still end it.
+hocket_comm::~hocket_comm() {
+  if (domain_ != nullptr) (void)domain_->device().drain();
+  runtime_.process().detach(*communicator_);
+}

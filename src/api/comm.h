@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "api/domain.h"
 #include "api/recorder.h"
 #include "api/runtime.h"
 #include "hocket/hocket.h"
@@ -33,6 +34,10 @@ struct hocket_comm {
   hocket::engine::Communicator& communicator() { return *communicator_; }
   hocket::api::Runtime& runtime() { return runtime_; }
   hocket::engine::Process& process() { return runtime_.process(); }
+  /// Null unless it was created for ops on streams.
+  hocket::api::Domain* domain() const { return domain_.get(); }
+  /// A call for a stream; its failure, or the communicator's.
+  hocket::Result<hocket::engine::stream::Actions> prepare(const hocket::engine::Call& call) const;
 
  private:
   struct Private {};  // create() alone can name it
@@ -47,6 +52,7 @@ struct hocket_comm {
   hocket::api::Recorder recorder_;
   std::unique_ptr<hocket::world::Endpoint> endpoint_;
   std::unique_ptr<hocket::engine::Communicator> communicator_;
+  std::unique_ptr<hocket::api::Domain> domain_;
 };
 
 struct hocket_request {

@@ -22,12 +22,10 @@ std::string shape_of(const algo::Choice& choice) {
          std::to_string(choice.slice_bytes) + " bytes";
 }
 
-}  // namespace
-
-Result<std::string> explain(const algo::Tuning& tuning, const Request& request) {
-  TRY(const algo::Explanation explained, algo::explain(tuning, request));
-  std::string text = std::string(explained.choice.algorithm->name) + ": " + explained.why + "; " +
-                     shape_of(explained.choice) + "\n";
+/// A line each; `shape` says how, beside the price.
+template <class Shape>
+std::string lines_of(const algo::Explanation& explained, Shape shape) {
+  std::string text;
   for (const algo::Candidate& candidate : explained.candidates) {
     text += std::string("  ") + candidate.choice.algorithm->name + ": ";
     if (!candidate.refusal.empty()) {
@@ -35,10 +33,30 @@ Result<std::string> explain(const algo::Tuning& tuning, const Request& request) 
       continue;
     }
     text += microseconds_text(candidate.price.time) + " (" +
-            (candidate.price.exact ? "exact" : "an estimate") + ": " + candidate.price.why + "), " +
-            shape_of(candidate.choice) + "\n";
+            (candidate.price.exact ? "exact" : "an estimate") + ": " + candidate.price.why + ")" +
+            shape(candidate.choice) + "\n";
   }
   return text;
+}
+
+}  // namespace
+
+Result<std::string> explain(const algo::Tuning& tuning, const Request& request) {
+  TRY(const algo::Explanation explained, algo::explain(tuning, request));
+  return std::string(explained.choice.algorithm->name) + ": " + explained.why + "; " +
+         shape_of(explained.choice) + "\n" +
+         lines_of(explained, [](const algo::Choice& choice) { return ", " + shape_of(choice); });
+}
+
+Result<std::string> explain(const engine::stream::Executor& executor, const Request& request) {
+  TRY(const engine::stream::Executor::Way way, executor.way(request));
+  TRY(const algo::Explanation explained, algo::explain(*executor.config().tuning, request));
+  const engine::stream::Grid& grid = way.manner.grid;
+  return std::string(explained.choice.algorithm->name) + " by " + name_of(way.manner.lowering) +
+         ": " + explained.why + "; parts of " + std::to_string(way.part_bytes) + " bytes, " +
+         std::to_string(grid.blocks) + (grid.blocks == 1 ? " block of " : " blocks of ") +
+         std::to_string(grid.threads) + " threads\n" +
+         lines_of(explained, [](const algo::Choice&) { return std::string(); });
 }
 
 }  // namespace hocket::api

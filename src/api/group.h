@@ -15,11 +15,13 @@ namespace hocket::api {
 class Group {
  public:
   bool open() const { return depth_ > 0; }
-  bool empty() const { return used_ == 0; }
+  bool empty() const { return used_ == 0 && on_streams_.empty(); }
   void start() { ++depth_; }
   void add(hocket_comm& comm, const engine::Call& call);
+  void add(hocket_comm& comm, const engine::Call& call, world::Stream stream);
   void fail(Error error);
-  /// Leaves one level; at the outermost submits everything into `request`, or nothing.
+  /// Leaves one level; at the outermost enqueues what goes on streams, in the order of the calls,
+  /// and submits the rest into `request`; or nothing of it all.
   Result<void> end(hocket_request& request);
 
  private:
@@ -27,9 +29,15 @@ class Group {
     hocket_comm* comm = nullptr;
     std::vector<engine::Call> calls;
   };
+  struct OnStream {
+    hocket_comm* comm = nullptr;
+    world::Stream stream;
+    engine::Call call;
+  };
   std::uint32_t depth_ = 0;
   std::size_t used_ = 0;  // parts of this group; the others are kept for their memory
   std::vector<Part> parts_;
+  std::vector<OnStream> on_streams_;
   std::optional<Error> error_;
 };
 

@@ -71,6 +71,33 @@ hocket_result call(hocket_comm* comm, const Arguments& arguments, hocket_request
   return code;
 }
 
+Result<void> on_streams(const hocket_comm* comm, const char* call) {
+  TRY_VOID(usable(comm, call));
+  if (comm->domain() != nullptr) return kOk;
+  return refuse(Code::invalid_usage, call,
+                "the communicator was created without hocket_options.cuda");
+}
+
+Result<void> enqueue(hocket_comm& comm, const Arguments& arguments, void* stream) {
+  TRY(const engine::Call call, make_call(arguments, comm.rank(), comm.size()));
+  if (group().open()) {
+    group().add(comm, call, {stream});
+    return kOk;
+  }
+  TRY(const engine::stream::Actions actions, comm.prepare(call));
+  return comm.domain()->executor().enqueue({stream}, actions);
+}
+
+/// Enqueues one call, or adds it to the open group.
+hocket_result call_on(void* stream, hocket_comm* comm, const Arguments& arguments) {
+  Result<void> result = on_streams(comm, name_of(arguments));
+  if (result) result = enqueue(*comm, arguments, stream);
+  if (result) return HOCKET_SUCCESS;
+  const hocket_result code = fail(result.error());
+  if (group().open()) group().fail(std::move(result).error());
+  return code;
+}
+
 /// The request is done: its result; the handle is gone.
 hocket_result finish(hocket_request** request) {
   const std::unique_ptr<hocket_request> own(std::exchange(*request, nullptr));
@@ -81,6 +108,25 @@ Result<void> valid(hocket_request** request, const char* call) {
   if (request == nullptr || *request == nullptr) return null(call, "the request");
   if (!forked()) return kOk;
   return refuse(Code::invalid_usage, call, "the request belongs to the parent of this process");
+}
+
+struct Text {  ///< where the caller wants it
+  char* begin;
+  size_t size, *needed;
+};
+
+template <class Explain>
+hocket_result tell(const Text& text, const char* call, Explain explain) {
+  if (text.begin == nullptr && text.size > 0) return fail(null(call, "text"));
+  const Result<std::string> explained = explain();
+  if (!explained) return fail(explained.error());
+  const std::string& whole = explained.value();
+  if (text.needed != nullptr) *text.needed = whole.size() + 1;
+  if (text.size == 0) return HOCKET_SUCCESS;
+  const std::size_t written = std::min(text.size - 1, whole.size());
+  std::memcpy(text.begin, whole.data(), written);
+  text.begin[written] = 0;
+  return HOCKET_SUCCESS;
 }
 
 }  // namespace
@@ -202,6 +248,42 @@ hocket_result hocket_recv(void* output, size_t count, hocket_type type, int peer
   return call(comm, {HOCKET_SEND_RECV, nullptr, output, count, type, HOCKET_SUM, peer}, request);
 }
 
+hocket_result hocket_stream_all_reduce(const void* input, void* output, size_t count,
+                                       hocket_type type, hocket_op op, hocket_comm* comm,
+                                       void* stream) {
+  return call_on(stream, comm, {HOCKET_ALL_REDUCE, input, output, count, type, op});
+}
+
+hocket_result hocket_stream_all_gather(const void* input, void* output, size_t count,
+                                       hocket_type type, hocket_comm* comm, void* stream) {
+  return call_on(stream, comm, {HOCKET_ALL_GATHER, input, output, count, type});
+}
+
+hocket_result hocket_stream_reduce_scatter(const void* input, void* output, size_t count,
+                                           hocket_type type, hocket_op op, hocket_comm* comm,
+                                           void* stream) {
+  return call_on(stream, comm, {HOCKET_REDUCE_SCATTER, input, output, count, type, op});
+}
+
+hocket_result hocket_stream_broadcast(const void* input, void* output, size_t count,
+                                      hocket_type type, int root, hocket_comm* comm, void* stream) {
+  return call_on(stream, comm, {HOCKET_BROADCAST, input, output, count, type, HOCKET_SUM, root});
+}
+
+hocket_result hocket_stream_reduce(const void* input, void* output, size_t count, hocket_type type,
+                                   hocket_op op, int root, hocket_comm* comm, void* stream) {
+  return call_on(stream, comm, {HOCKET_REDUCE, input, output, count, type, op, root});
+}
+
+hocket_result hocket_stream_alltoall(const void* input, void* output, size_t count,
+                                     hocket_type type, hocket_comm* comm, void* stream) {
+  return call_on(stream, comm, {HOCKET_ALLTOALL, input, output, count, type});
+}
+
+hocket_result hocket_stream_barrier(hocket_comm* comm, void* stream) {
+  return call_on(stream, comm, {HOCKET_BARRIER});
+}
+
 hocket_result hocket_group_start(void) {
   group().start();
   return HOCKET_SUCCESS;
@@ -239,22 +321,20 @@ hocket_result hocket_explain(hocket_comm* comm, hocket_collective collective, si
                              hocket_type type, hocket_op op, char* text, size_t size,
                              size_t* needed) {
   if (const Result<void> result = usable(comm, __func__); !result) return fail(result.error());
-  if (text == nullptr && size > 0) return fail(null(__func__, "text"));
-  Arguments arguments;
-  arguments.collective = collective;
-  arguments.count = count;
-  arguments.type = type;
-  arguments.op = op;
-  const Result<Request> request = make_request(arguments, comm->size());
-  if (!request) return fail(request.error());
-  const Result<std::string> explained =
-      api::explain(*comm->communicator().config().tuning, request.value());
-  if (!explained) return fail(explained.error());
-  const std::string& whole = explained.value();
-  if (needed != nullptr) *needed = whole.size() + 1;
-  if (size == 0) return HOCKET_SUCCESS;
-  const std::size_t written = std::min(size - 1, whole.size());
-  std::memcpy(text, whole.data(), written);
-  text[written] = 0;
-  return HOCKET_SUCCESS;
+  return tell({text, size, needed}, __func__, [&]() -> Result<std::string> {
+    TRY(const Request request,
+        make_request({collective, nullptr, nullptr, count, type, op}, comm->size()));
+    return api::explain(*comm->communicator().config().tuning, request);
+  });
+}
+
+hocket_result hocket_stream_explain(hocket_comm* comm, hocket_collective collective, size_t count,
+                                    hocket_type type, hocket_op op, char* text, size_t size,
+                                    size_t* needed) {
+  if (const Result<void> result = on_streams(comm, __func__); !result) return fail(result.error());
+  return tell({text, size, needed}, __func__, [&]() -> Result<std::string> {
+    TRY(const Request request,
+        make_request({collective, nullptr, nullptr, count, type, op}, comm->size()));
+    return api::explain(comm->domain()->executor(), request);
+  });
 }

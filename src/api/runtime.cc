@@ -17,6 +17,16 @@ transport::shm::Options shm_options(const host::Config& config) {
 
 Machine::Machine(const host::Config& c) : config(c), node(clock, random, shm_options(c)) {}
 
+Result<Cuda*> Machine::open_cuda() {
+  const std::lock_guard lock(cuda_lock_);
+  if (cuda_ != nullptr) return cuda_.get();
+  TRY(const cuda::Driver driver, cuda::Driver::open());
+  auto opened = std::make_unique<Cuda>(driver);
+  TRY_VOID(random.fill({reinterpret_cast<std::byte*>(&opened->mark), sizeof opened->mark}));
+  cuda_ = std::move(opened);
+  return cuda_.get();
+}
+
 Runtime::Runtime(Private, Machine& machine)
     : machine_(machine),
       network_(machine.node),

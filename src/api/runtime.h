@@ -5,9 +5,11 @@
 // all, however many communicators: the caller's and this one.
 #pragma once
 #include <memory>
+#include <mutex>
 
 #include "base/result.h"
 #include "device/cpu/cpu_device.h"
+#include "device/cuda/member.h"
 #include "engine/process.h"
 #include "host/clock.h"
 #include "host/config.h"
@@ -18,13 +20,27 @@
 
 namespace hocket::api {
 
+/// The GPUs of this process, once somebody asked for them.
+struct Cuda {
+  explicit Cuda(const cuda::Driver& d) : driver(d), contexts(driver) {}
+  const cuda::Driver driver;
+  cuda::Contexts contexts;
+  cuda::ProcessMark mark{};
+};
+
 /// What all runtimes of one operating system process share; a program has one, a test one for ten.
 struct Machine {
   explicit Machine(const host::Config& config);
+  /// Fails with unsupported where there is no driver or no device.
+  Result<Cuda*> open_cuda();
   const host::Config& config;
   host::Clock clock;
   host::Random random;
   transport::shm::Node node;
+
+ private:
+  std::mutex cuda_lock_;
+  std::unique_ptr<Cuda> cuda_;
 };
 
 class Runtime {
@@ -38,6 +54,7 @@ class Runtime {
   world::Clock& clock() { return machine_.clock; }
   world::Network& network() { return network_; }
   engine::Process& process() { return process_; }
+  Result<Cuda*> cuda() { return machine_.open_cuda(); }
   /// The world of the rank that these two belong to.
   world::World world_of(world::Endpoint& endpoint, world::TraceSink& trace);
 

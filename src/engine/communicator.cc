@@ -83,7 +83,7 @@ void Communicator::discard(Op& op) {
 }
 
 void Communicator::post(Op& op) {
-  op.seq_ = last_ = OpSeq{last_.value + 1};
+  op.seq_ = numbers_.last = OpSeq{numbers_.last.value + 1};
   count_.submitted.store(count_.submitted.load() + 1);
   loop_.deliver(op);  // under the lock: mail is in the order of the numbers
 }
@@ -132,9 +132,16 @@ bool Communicator::poll() {
   return true;
 }
 
-/// Takes over the failure that somebody published; true if there is one, and it is news.
+/// Takes over the failure that somebody published, or one of ops on streams; true if there is one,
+/// and it is news.
 bool Communicator::look_for_failure() {
   if (failure_) return false;
+  if (streams_ != nullptr) {
+    if (std::optional<Error> failed = streams_->failure()) {
+      keep_failure(agree(*std::move(failed), OpSeq{}));
+      return true;
+    }
+  }
   const std::optional<world::Failure> failure = world_.membership.failure();
   if (!failure) return false;
   keep_failure(error_of(*failure));
@@ -183,7 +190,7 @@ void Communicator::advance(Instant now) {
 
 /// Fails before the op has begun, or not at all.
 Result<void> Communicator::start(Op& op, Instant now) {
-  if (op.outline_.enters) op.entry_ = entered_ = OpSeq{entered_.value + 1};
+  if (op.outline_.enters) op.entry_ = numbers_.entered = OpSeq{numbers_.entered.value + 1};
   if (op.outline_.scratch_bytes > scratch_.size) {
     if (scratch_.data != nullptr) world_.device.free(std::exchange(scratch_, {}));
     TRY(scratch_, world_.device.allocate(op.outline_.scratch_bytes));
@@ -254,6 +261,7 @@ Error Communicator::error_of(const world::Failure& failure) {
 
 void Communicator::keep_failure(const Error& error) {
   if (failure_) return;
+  if (streams_ != nullptr) streams_->stop();
   const Locked lock(submit_lock_);
   failure_.emplace(error.clone());
 }

@@ -16,6 +16,7 @@
 
 #include "algo/select.h"
 #include "engine/op.h"
+#include "world/stream_device.h"
 
 namespace hocket::engine {
 
@@ -79,6 +80,9 @@ class Communicator final : private Mail {
   std::uint32_t held() const;
 
   // Whoever holds the baton.
+  /// From now on a failure of that device is the communicator's, and the other way round.
+  void watch(world::StreamDevice& device) { streams_ = &device; }
+  bool watches() const { return streams_ != nullptr; }
   const world::World& world() const { return world_; }
   Loop& loop() { return loop_; }
   /// Looks for arrivals, and for failures when nothing came; true if anything moved.
@@ -124,9 +128,12 @@ class Communicator final : private Mail {
   const std::shared_ptr<const Config> config_;
   const Rank me_;
   mutable Baton submit_lock_;
+  world::StreamDevice* streams_ = nullptr;
   bool advancing_ = false;
-  OpSeq last_;     // under the submit lock, like pool_
-  OpSeq entered_;  // of the ops that have started
+  struct Numbers {
+    OpSeq last;     // under the submit lock, like pool_
+    OpSeq entered;  // of the ops that have started
+  } numbers_;
   Op* pool_ = nullptr;
   Op *running_ = nullptr, *first_ = nullptr, *newest_ = nullptr;
   Bytes scratch_;

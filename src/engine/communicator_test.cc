@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "engine/fake_streams_suite.h"
 #include "engine/fake_world_suite.h"
 
 namespace hocket::engine {
@@ -507,6 +508,32 @@ TEST_F(CommunicatorTest, TheFirstFailureIsEverybodys) {
         refusal(r, {call<std::int32_t>(Collective::barrier, 0, nullptr, nullptr)});
     EXPECT_NE(refused.find("peer 2: peer lost"), std::string::npos) << refused;
   }
+}
+
+TEST_F(CommunicatorTest, AFailureOnStreamsIsEverybodys) {
+  make(3);
+  fake::StreamDevice device;
+  rank(1).watch(device);
+  process_.kick();
+  EXPECT_FALSE(rank(1).failure());
+  device.broken.emplace(Error(Code::mismatch, "rank 2 called something else").about_peer(Rank{2}));
+  process_.kick();  // rank 1 publishes it
+  process_.kick();  // the others look
+  ASSERT_TRUE(rank(0).failure() && rank(1).failure());
+  EXPECT_EQ(rank(1).failure()->text(), "peer 2: mismatch: rank 2 called something else");
+  EXPECT_EQ(rank(0).failure()->text(), "peer 2: mismatch: reported by rank 1");
+}
+
+TEST_F(CommunicatorTest, AFailureStopsWhatRunsOnStreams) {
+  make(3);
+  fake::StreamDevice own, other;
+  rank(0).watch(own);
+  rank(2).watch(other);
+  process_.kick();
+  EXPECT_FALSE(own.stopped || other.stopped);
+  rank(0).abort("by the test");
+  process_.kick();
+  EXPECT_TRUE(own.stopped && other.stopped);
 }
 
 TEST_F(CommunicatorTest, WhoFailsLaterKeepsItsOwnErrorAsTheCause) {

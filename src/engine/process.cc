@@ -18,6 +18,8 @@ constexpr Duration kFirstNap = microseconds(50), kLongestNap = milliseconds(1);
 constexpr Duration kLook = microseconds(200);
 constexpr std::uint32_t kLooks = 500;
 constexpr Duration kLongestRest = seconds(1);
+// While ops may be on streams, where nobody else would learn that a peer has died.
+constexpr Duration kWatch = milliseconds(100);
 // A passive waiter looks again now and then, in case the driver went away in silence.
 constexpr Duration kLongestWait = milliseconds(10);
 
@@ -45,7 +47,14 @@ void Process::detach(Communicator& communicator) {
     refresh();
   }
   turn();  // an abort may still be in the mail
-  std::erase(communicators_, &communicator);
+  if (std::erase(communicators_, &communicator) > 0 && communicator.watches()) watched_.add(~0u);
+  lay_down();
+}
+
+void Process::watch(Communicator& communicator, world::StreamDevice& device) {
+  take_baton();
+  communicator.watch(device);
+  watched_.add(1);
   lay_down();
 }
 
@@ -126,8 +135,11 @@ void Process::serve() {
     const std::uint32_t ticket = progress_.ticket();
     if (tired) resting_.add(1);
     const bool found = take_if_left();
-    if (!found && stopped_.load() == 0) progress_.wait(ticket, tired ? kLongestRest : kLook);
+    const bool watches = watched_.load() != 0;
+    if (!found && stopped_.load() == 0)
+      progress_.wait(ticket, !tired ? kLook : watches ? kWatch : kLongestRest);
     if (tired) resting_.add(~0u);
+    if (!found && watches) try_turn();
     if (found) drive_all_work();
     looks = found ? 0 : std::min(looks + 1, kLooks);
   }

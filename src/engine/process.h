@@ -36,6 +36,8 @@ class Process final : public Communicator::Listener {
   /// Runs until the communicator has nothing pending, which its ops' ends, deadline or abort bring
   /// about; then forgets it.
   void detach(Communicator& communicator);
+  /// Has the progress thread look after what runs on streams, which no caller drives.
+  void watch(Communicator& communicator, world::StreamDevice& device);
 
   /// After a submission or an abort: starts it now if nobody drives, else wakes who does.
   void kick();
@@ -77,6 +79,7 @@ class Process final : public Communicator::Listener {
   Word wanted_;   // threads that need the baton for attach and detach
   Word resting_;  // 1: the progress thread sleeps until rung, or is about to
   Word stopped_;
+  Word watched_;  // communicators with a device
 };
 
 }  // namespace hocket::engine

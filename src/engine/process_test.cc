@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "engine/fake_streams_suite.h"
 #include "engine/fake_world_suite.h"
 #include "host/clock.h"
 #include "host/doorbell.h"
@@ -186,6 +187,19 @@ TEST_F(ProgressTest, LooksOftenThenRestsUntilRung) {
   EXPECT_EQ(waits[499], microseconds(200));
   EXPECT_EQ(waits[500], seconds(1));
   EXPECT_EQ(waits[501], seconds(1));
+}
+
+// Nobody calls while ops are on streams.
+TEST_F(ProgressTest, NoticesBetweenShorterRestsWhatFailsOnStreams) {
+  fake::StreamDevice device;
+  both_.process.watch(world_.ranks[0], device);
+  device.broken.emplace(Error(Code::timeout, "rank 1 awaited").about_peer(Rank{1}));
+  both_.progress.most_waits = 502;
+  both_.process.serve();
+  ASSERT_EQ(both_.progress.waits.size(), 502u);
+  EXPECT_EQ(both_.progress.waits[500], milliseconds(100));
+  ASSERT_TRUE(world_.ranks[0].failure());
+  EXPECT_EQ(world_.ranks[0].failure()->text(), "peer 1: timeout: rank 1 awaited");
 }
 
 TEST_F(ProgressTest, DoesNotRestBesideWorkThatCameAtTheLastMoment) {

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <thread>
 
 #include "algo/table.h"
 #include "tools/hocket/cluster.h"
@@ -24,7 +25,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 36;  // of a case
 
 struct Options {
   std::string collective = "all", type = "float32", op = "sum", algorithm = "auto";
-  std::string min_bytes = "8", max_bytes = "64M", slice;
+  std::string min_bytes = "8", max_bytes = "64M", slice, memory = "host";
   std::uint32_t factor = 4, root = 0;
   BenchRun run;
 };
@@ -135,20 +136,7 @@ int join_ranks(const std::vector<pid_t>& ranks) {
   return first;
 }
 
-int run(Options& options) {
-  BenchRun& run = options.run;
-  if (run.ranks == 0 || run.ranks > 1024)
-    throw CLI::ValidationError("-n", "must be 1 to 1024 ranks on one machine");
-  if (options.root >= run.ranks)
-    throw CLI::ValidationError("-r",
-                               fmt::format("root {} in a world of {}", options.root, run.ranks));
-  if (!options.slice.empty()) run.slice_bytes = static_cast<int>(parse_slice(options.slice));
-  run.cases = make_cases(options);
-  run.algorithms = algorithm_names(options);
-  run.ids.resize(run.algorithms.size());
-  for (hocket_id& id : run.ids)
-    if (hocket_get_id(&id) != HOCKET_SUCCESS) throw std::runtime_error(hocket_last_error());
-  BenchShared shared(run.ranks);
+int run_processes(const BenchRun& run, BenchShared& shared) {
   std::fflush(nullptr);
   const pid_t parent = getpid();
   std::vector<pid_t> ranks;
@@ -165,6 +153,35 @@ int run(Options& options) {
     ranks.push_back(child);
   }
   return join_ranks(ranks);
+}
+
+int run_threads(const BenchRun& run, BenchShared& shared) {
+  std::vector<int> statuses(run.ranks);
+  std::vector<std::thread> threads;
+  for (std::uint32_t rank = 0; rank < run.ranks; ++rank)
+    threads.emplace_back([&, rank] { statuses[rank] = run_bench_rank(run, rank, shared); });
+  for (std::thread& thread : threads) thread.join();
+  return *std::max_element(statuses.begin(), statuses.end());
+}
+
+int run(Options& options) {
+  BenchRun& run = options.run;
+  if (run.ranks == 0 || run.ranks > 1024)
+    throw CLI::ValidationError("-n", "must be 1 to 1024 ranks on one machine");
+  if (options.root >= run.ranks)
+    throw CLI::ValidationError("-r",
+                               fmt::format("root {} in a world of {}", options.root, run.ranks));
+  if (!options.slice.empty()) run.slice_bytes = static_cast<int>(parse_slice(options.slice));
+  run.cases = make_cases(options);
+  run.algorithms = algorithm_names(options);
+  run.ids.resize(run.algorithms.size());
+  for (hocket_id& id : run.ids)
+    if (hocket_get_id(&id) != HOCKET_SUCCESS) throw std::runtime_error(hocket_last_error());
+  run.cuda.is_used = options.memory == "cuda";
+  if (!run.cuda.is_used && (run.cuda.gpus > 0 || run.cuda.captured > 0))
+    throw CLI::ValidationError(run.cuda.gpus > 0 ? "-g" : "--captured", "is for --memory cuda");
+  BenchShared shared(run.ranks);
+  return run.threads ? run_threads(run, shared) : run_processes(run, shared);
 }
 
 }  // namespace
@@ -199,6 +216,19 @@ void add_bench(CLI::App& app) {
       ->capture_default_str();
   command->add_option("-n,--ranks", run_options.ranks, "ranks, each a process")
       ->capture_default_str();
+  command->add_flag("--threads,!--processes", run_options.threads,
+                    "ranks are threads of this process");
+  command->add_option("--memory", options->memory, "host, or cuda for ops on streams")
+      ->check(CLI::IsMember({"host", "cuda"}))
+      ->capture_default_str();
+  command
+      ->add_option("-g,--gpus", run_options.cuda.gpus,
+                   "of this machine, which ranks are shared out to; default: all")
+      ->check(CLI::Range(1u, 1024u));
+  command
+      ->add_option("--captured", run_options.cuda.captured,
+                   "time a graph of so many ops; default: none is captured")
+      ->check(CLI::Range(1u, 1000u));
   command
       ->add_option("--ranks-per-node", run_options.ranks_per_node,
                    "plan as if nodes ended every so many ranks")

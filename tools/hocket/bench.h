@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `hocket bench`: starts its own ranks as processes and measures collectives through the C
-// interface, as a user's program would. Split in three: the command and its cases (bench.cc), what
-// a rank does (bench_rank.cc), known data (bench_pattern.h). Failure: a rank that fails ends the
-// run with a non-zero exit and its error; every op has a deadline.
+// `hocket bench`: starts its own ranks, as processes or threads, and measures collectives through
+// the C interface, as a user's program would. Split: the command and its cases (bench.cc), what a
+// rank does (bench_rank.cc), where its buffers are (bench_place.h), known data (bench_pattern.h).
+// Failure: a rank that fails ends the run with a non-zero exit and its error; every op has a
+// deadline.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -28,6 +29,12 @@ struct BenchCase {  ///< one row of the table: out of place and in place
   std::uint64_t bytes = 0;  ///< of the whole block space
 };
 
+struct BenchCuda {
+  bool is_used = false;        ///< ops on streams, on device memory
+  std::uint32_t gpus = 0;      ///< that ranks are shared out to; 0: all there are
+  std::uint32_t captured = 0;  ///< ops of a graph; 0: none is captured
+};
+
 struct BenchRun {
   std::uint32_t ranks = 2;
   std::uint32_t ranks_per_node = 0;
@@ -40,6 +47,8 @@ struct BenchRun {
   int slice_bytes = 0;
   bool check = true;
   bool pin = false;
+  bool threads = false;  ///< ranks are threads of one process
+  BenchCuda cuda;
   std::string json;  ///< empty: none
 };
 

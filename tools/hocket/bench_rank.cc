@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,19 +11,14 @@
 
 #include "tools/hocket/bench.h"
 #include "tools/hocket/bench_pattern.h"
+#include "tools/hocket/bench_place.h"
 #include "tools/hocket/report.h"
 
 namespace hocket::tools {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Unless told otherwise, a row takes about as long, and no more iterations.
 constexpr double kRowSeconds = 0.1, kIterations = 2000;
-
-void must(hocket_result result) {
-  if (result != HOCKET_SUCCESS) throw std::runtime_error(hocket_last_error());
-}
 
 struct Measured {
   double time_us = 0;  ///< slowest rank, median of iterations
@@ -34,25 +28,21 @@ struct Measured {
 class BenchRank {
  public:
   BenchRank(const BenchRun& run, std::uint32_t rank, BenchShared& shared)
-      : run_(run), rank_(rank), shared_(shared) {
+      : run_(run),
+        rank_(rank),
+        shared_(shared),
+        place_(run.cuda.is_used ? make_cuda_place(run, rank) : make_host_place(rank, run.ranks)) {
     std::uint64_t most = 0;
     for (const BenchCase& c : run.cases) most = std::max(most, c.bytes);
-    input_.resize(most);
-    output_.resize(most);
+    place_->allocate(most);
   }
 
   std::uint64_t measure_all() {
     if (rank_ == 0) print_head();
     for (std::size_t i = 0; i < run_.algorithms.size(); ++i) {
-      hocket_options options = HOCKET_OPTIONS_INIT;
-      options.op_timeout_ms = static_cast<int>(run_.op_timeout_ms);
-      options.ranks_per_node = static_cast<int>(run_.ranks_per_node);
-      options.channels = run_.channels;
-      options.slice_bytes = run_.slice_bytes;
-      if (run_.algorithms[i] != "auto") options.algorithm = run_.algorithms[i].c_str();
-      must(hocket_comm_create(&comm_, static_cast<int>(run_.ranks), &run_.ids[i],
-                              static_cast<int>(rank_), &options));
-      for (const BenchCase& c : run_.cases) measure(c, run_.algorithms[i]);
+      place_->create(comm_, run_, rank_, i);
+      for (const BenchCase& c : run_.cases)
+        if (place_->has(c.collective)) measure(c, run_.algorithms[i]);
       must(hocket_comm_destroy(comm_));
     }
     if (rank_ == 0 && !run_.json.empty()) report_.write(run_.json);
@@ -60,67 +50,28 @@ class BenchRank {
   }
 
  private:
-  struct Memory {
-    const std::byte* input;
-    std::byte* output;
-  };
-
   std::uint64_t one_rank_bytes(const BenchCase& c) const { return c.count * size_of(c.type); }
 
-  /// Where the op's buffers are; in place they share input_.
-  Memory memory(const BenchCase& c, bool in_place) {
-    if (!in_place) return {input_.data(), output_.data()};
+  /// Where the op's buffers are, if these are the two there are; in place they share the first.
+  BenchMemory memory(const BenchCase& c, bool in_place, std::byte* input, std::byte* output) const {
+    if (!in_place) return {input, output};
     const std::uint64_t mine = one_rank_bytes(c) * rank_;
-    if (c.collective == Collective::all_gather) return {input_.data() + mine, input_.data()};
-    if (c.collective == Collective::reduce_scatter) return {input_.data(), input_.data() + mine};
-    return {input_.data(), input_.data()};
-  }
-
-  void call(const BenchCase& c, const Memory& m) {
-    const auto type = static_cast<hocket_type>(c.type);
-    const auto op = static_cast<hocket_op>(c.op);
-    const int root = static_cast<int>(c.root);
-    switch (c.collective) {
-      case Collective::all_reduce:
-        return must(hocket_all_reduce(m.input, m.output, c.count, type, op, comm_, nullptr));
-      case Collective::all_gather:
-        return must(hocket_all_gather(m.input, m.output, c.count, type, comm_, nullptr));
-      case Collective::reduce_scatter:
-        return must(hocket_reduce_scatter(m.input, m.output, c.count, type, op, comm_, nullptr));
-      case Collective::broadcast:
-        return must(hocket_broadcast(m.input, m.output, c.count, type, root, comm_, nullptr));
-      case Collective::reduce:
-        return must(hocket_reduce(m.input, m.output, c.count, type, op, root, comm_, nullptr));
-      case Collective::alltoall:
-        return must(hocket_alltoall(m.input, m.output, c.count, type, comm_, nullptr));
-      case Collective::barrier:
-        return must(hocket_barrier(comm_, nullptr));
-      case Collective::send_recv:
-        return shift(c, m);
-    }
-  }
-
-  /// Every rank sends to the next one and receives from the one before.
-  void shift(const BenchCase& c, const Memory& m) {
-    const auto type = static_cast<hocket_type>(c.type);
-    const std::uint32_t next = (rank_ + 1) % run_.ranks;
-    const std::uint32_t previous = (rank_ + run_.ranks - 1) % run_.ranks;
-    must(hocket_group_start());
-    must(hocket_send(m.input, c.count, type, static_cast<int>(next), comm_, nullptr));
-    must(hocket_recv(m.output, c.count, type, static_cast<int>(previous), comm_, nullptr));
-    must(hocket_group_end(nullptr));
+    if (c.collective == Collective::all_gather) return {input + mine, input};
+    if (c.collective == Collective::reduce_scatter) return {input, input + mine};
+    return {input, input};
   }
 
   void fill(const BenchCase& c, const Pattern& pattern, bool in_place) {
     const std::uint64_t one = one_rank_bytes(c);
     if (c.collective == Collective::all_gather) {
       const std::uint64_t at = in_place ? one * rank_ : 0;
-      return pattern.fill(rank_, 0, std::span(input_).subspan(at, one));
+      return pattern.fill(rank_, 0, std::span(place_->input_image()).subspan(at, one));
     }
-    pattern.fill(rank_, 0, std::span(input_).first(c.bytes));
+    pattern.fill(rank_, 0, std::span(place_->input_image()).first(c.bytes));
   }
 
-  std::uint64_t count_wrong(const BenchCase& c, const Pattern& pattern, const Memory& m) const {
+  std::uint64_t count_wrong(const BenchCase& c, const Pattern& pattern,
+                            const BenchMemory& m) const {
     const std::uint64_t one = one_rank_bytes(c);
     std::uint64_t wrong = 0;
     switch (c.collective) {
@@ -150,30 +101,33 @@ class BenchRank {
 
   void barrier() { must(hocket_barrier(comm_, nullptr)); }
 
-  double timed_call(const BenchCase& c, const Memory& m) {
-    const Clock::time_point start = Clock::now();
-    call(c, m);
-    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+  /// One op on known data; elements that are wrong then.
+  std::uint64_t check(const BenchCase& c, bool in_place, const BenchMemory& m) {
+    const Pattern pattern(c.type, c.op, run_.ranks);
+    std::vector<std::byte>&input = place_->input_image(), &output = place_->output_image();
+    fill(c, pattern, in_place);
+    if (!in_place) std::fill_n(output.begin(), c.bytes, std::byte{0xee});
+    place_->push(c.bytes);
+    place_->run(comm_, c, m);
+    place_->pull(c.bytes);
+    return count_wrong(c, pattern, memory(c, in_place, input.data(), output.data()));
   }
 
-  /// Checks one op on known data, then times others on whatever that left.
+  void time(const BenchCase& c, const BenchMemory& m, std::uint32_t samples) {
+    place_->time(comm_, c, m, {&shared_.time_us(rank_, 0), samples});
+  }
+
+  /// Checks one op, then times others on whatever that left.
   Measured measure(const BenchCase& c, bool in_place) {
-    const Memory m = memory(c, in_place);
-    shared_.wrong(rank_) = 0;
-    if (run_.check) {
-      const Pattern pattern(c.type, c.op, run_.ranks);
-      fill(c, pattern, in_place);
-      if (!in_place) std::fill_n(output_.begin(), c.bytes, std::byte{0xee});
-      call(c, m);
-      shared_.wrong(rank_) = count_wrong(c, pattern, m);
-    }
+    const BenchMemory m = memory(c, in_place, place_->input(), place_->output());
+    shared_.wrong(rank_) = run_.check ? check(c, in_place, m) : 0;
     barrier();
-    shared_.time_us(rank_, 0) = timed_call(c, m);
+    time(c, m, 1);
     barrier();
     if (rank_ == 0) shared_.iterations() = choose_iterations();
     barrier();
     const std::uint32_t iterations = shared_.iterations();
-    for (std::uint32_t i = 0; i < iterations; ++i) shared_.time_us(rank_, i) = timed_call(c, m);
+    time(c, m, iterations);
     barrier();
     const Measured measured = rank_ == 0 ? summary(iterations) : Measured{};
     barrier();  // nobody writes times before they are read
@@ -203,28 +157,32 @@ class BenchRank {
   }
 
   void measure(const BenchCase& c, const std::string& wanted) {
-    const std::string algorithm = chosen(c);
-    const bool has_wanted = wanted == "auto" || algorithm == wanted;
+    const Chosen chosen = this->chosen(c);
+    const bool has_wanted = wanted == "auto" || chosen.algorithm == wanted;
     if (!has_wanted) return;  // this collective has no such algorithm: the same on all ranks
     const Measured apart = measure(c, false);
     const bool can_be_in_place =
         c.collective != Collective::alltoall && c.collective != Collective::send_recv;
     const Measured in_place = can_be_in_place ? measure(c, true) : Measured{};
     if (rank_ != 0) return;
-    print_row(c, algorithm, apart, can_be_in_place ? &in_place : nullptr);
-    add_row(c, algorithm, apart, false);
-    if (can_be_in_place) add_row(c, algorithm, in_place, true);
+    print_row(c, chosen, apart, can_be_in_place ? &in_place : nullptr);
+    add_row(c, chosen, apart, false);
+    if (can_be_in_place) add_row(c, chosen, in_place, true);
     wrong_ += apart.wrong + in_place.wrong;
   }
 
-  /// The algorithm's name leads what explain says.
-  std::string chosen(const BenchCase& c) {
-    char text[256];
-    must(hocket_explain(comm_, static_cast<hocket_collective>(c.collective), c.count,
-                        static_cast<hocket_type>(c.type), static_cast<hocket_op>(c.op), text,
-                        sizeof text, nullptr));
-    const std::string all = text;
-    return all.substr(0, all.find(':'));
+  struct Chosen {
+    std::string algorithm, lowering;  ///< none on host memory
+  };
+  /// What explain says first: "ring: ...", or "one_shot by packet: ...".
+  Chosen chosen(const BenchCase& c) {
+    const std::string all = place_->explain(comm_, c);
+    Chosen chosen{all.substr(0, all.find(':')), ""};
+    const std::size_t by = chosen.algorithm.find(" by ");
+    if (by == chosen.algorithm.npos) return chosen;
+    chosen.lowering = chosen.algorithm.substr(by + 4);
+    chosen.algorithm.resize(by);
+    return chosen;
   }
 
   double algorithm_bandwidth(const BenchCase& c, const Measured& m) const {
@@ -244,19 +202,20 @@ class BenchRank {
         "#wrong", "in place", "algbw", "busbw", "#wrong", "algorithm");
   }
 
-  void print_row(const BenchCase& c, const std::string& algorithm, const Measured& apart,
+  void print_row(const BenchCase& c, const Chosen& chosen, const Measured& apart,
                  const Measured* in_place) const {
     const auto figures = [&](const Measured& m) {
       return fmt::format("{:10.2f} {:7.2f} {:7.2f} {:6}", m.time_us, algorithm_bandwidth(c, m),
                          bus_bandwidth(c, m), run_.check ? std::to_string(m.wrong) : "N/A");
     };
-    fmt::print("  {:14} {:10} {:10} {:>8} {:>5} {:5} | {} | {} | {}\n", name_of(c.collective),
+    fmt::print("  {:14} {:10} {:10} {:>8} {:>5} {:5} | {} | {} | {}{}\n", name_of(c.collective),
                c.bytes, c.count, name_of(c.type), name_of(c.op), c.root, figures(apart),
-               in_place ? figures(*in_place) : fmt::format("{:>33}", "-"), algorithm);
+               in_place ? figures(*in_place) : fmt::format("{:>33}", "-"), chosen.algorithm,
+               chosen.lowering.empty() ? "" : " " + chosen.lowering);
     std::fflush(stdout);
   }
 
-  void add_row(const BenchCase& c, const std::string& algorithm, const Measured& m, bool in_place) {
+  void add_row(const BenchCase& c, const Chosen& chosen, const Measured& m, bool in_place) {
     const std::uint32_t per_node = run_.ranks_per_node ? run_.ranks_per_node : run_.ranks;
     report_.add({{"collective", name_of(c.collective)},
                  {"bytes", c.bytes},
@@ -264,10 +223,13 @@ class BenchRank {
                  {"type", name_of(c.type)},
                  {"op", name_of(c.op)},
                  {"root", c.root},
-                 {"algorithm", algorithm},
+                 {"algorithm", chosen.algorithm},
+                 {"lowering", chosen.lowering},
                  {"ranks", run_.ranks},
                  {"nodes", (run_.ranks + per_node - 1) / per_node},
-                 {"memory", "host"},
+                 {"processes", !run_.threads},
+                 {"memory", run_.cuda.is_used ? "cuda" : "host"},
+                 {"captured", run_.cuda.captured},
                  {"in_place", in_place},
                  {"time_us", m.time_us},
                  {"algbw_gbs", algorithm_bandwidth(c, m)},
@@ -280,7 +242,7 @@ class BenchRank {
   BenchShared& shared_;
   Report report_;
   hocket_comm* comm_ = nullptr;
-  std::vector<std::byte> input_, output_;
+  const std::unique_ptr<BenchPlace> place_;
   std::uint64_t wrong_ = 0;
 };
 

@@ -26,6 +26,10 @@ using Stream = CUstream_st*;
 using Event = CUevent_st*;
 using Graph = CUgraph_st*;
 using GraphExec = CUgraphExec_st*;
+/// By which another process maps memory of this one.
+struct IpcHandle {
+  char bytes[64] = {};
+};
 
 /// A CUresult. The others are known by number and by what the driver calls them.
 enum class Status : int {
@@ -37,6 +41,7 @@ enum class Status : int {
   no_binary_for_gpu = 209,
   unsupported_ptx_version = 222,
   not_ready = 600,
+  peer_access_already_enabled = 704,
   not_supported = 801,
   system_not_ready = 802,
   system_driver_mismatch = 803,
@@ -49,5 +54,9 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kWaitEqual = 1;
 inline constexpr unsigned kHostPortable = 1, kHostMapped = 2;
 inline constexpr int kCaptureRelaxed = 2;
+inline constexpr unsigned kEventDisableTiming = 2;
+inline constexpr unsigned kIpcLazyPeerAccess = 1;
+/// Of a stream: whether what is enqueued becomes part of a graph.
+enum class CaptureStatus : int { none = 0, active = 1, invalidated = 2 };
 
 }  // namespace hocket::cuda

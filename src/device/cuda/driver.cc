@@ -29,6 +29,7 @@ void visit(F& f, Visit&& each) {
   each("cuCtxSetCurrent", f.context.make_current);
   each("cuCtxGetDevice", f.context.device);
   each("cuCtxEnablePeerAccess", f.context.enable_peer);
+  each("cuCtxSynchronize", f.context.synchronize);
   each("cuMemAlloc_v2", f.memory.allocate);
   each("cuMemFree_v2", f.memory.free);
   each("cuMemHostAlloc", f.memory.allocate_host);
@@ -37,6 +38,9 @@ void visit(F& f, Visit&& each) {
   each("cuMemcpyHtoDAsync_v2", f.memory.to_device);
   each("cuMemcpyDtoHAsync_v2", f.memory.to_host);
   each("cuMemsetD8Async", f.memory.set);
+  each("cuIpcGetMemHandle", f.memory.share);
+  each("cuIpcOpenMemHandle_v2", f.memory.open_shared);
+  each("cuIpcCloseMemHandle", f.memory.close_shared);
   each("cuModuleLoadData", f.module.load);
   each("cuModuleUnload", f.module.unload);
   each("cuModuleGetFunction", f.module.function);
@@ -46,8 +50,11 @@ void visit(F& f, Visit&& each) {
   each("cuStreamSynchronize", f.stream.synchronize);
   each("cuStreamQuery", f.stream.query);
   each("cuStreamWaitValue32_v2", f.stream.wait_value);
+  each("cuStreamWaitEvent", f.stream.wait_event);
   each("cuStreamBeginCapture_v2", f.stream.begin_capture);
   each("cuStreamEndCapture", f.stream.end_capture);
+  each("cuStreamGetCaptureInfo", f.stream.capture_info);
+  each("cuThreadExchangeStreamCaptureMode", f.stream.exchange_capture_mode);
   each("cuEventCreate", f.event.create);
   each("cuEventDestroy_v2", f.event.destroy);
   each("cuEventRecord", f.event.record);

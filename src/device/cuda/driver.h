@@ -41,6 +41,7 @@ struct ContextFunctions {
   Status (*make_current)(Context) = nullptr;
   Status (*device)(Device*) = nullptr;
   Status (*enable_peer)(Context peer, unsigned flags) = nullptr;  ///< for the current one
+  Status (*synchronize)() = nullptr;                              ///< the current one
 };
 
 struct MemoryFunctions {
@@ -52,6 +53,9 @@ struct MemoryFunctions {
   Status (*to_device)(Address, const void*, std::size_t bytes, Stream) = nullptr;
   Status (*to_host)(void*, Address, std::size_t bytes, Stream) = nullptr;
   Status (*set)(Address, unsigned char, std::size_t bytes, Stream) = nullptr;
+  Status (*share)(IpcHandle*, Address) = nullptr;
+  Status (*open_shared)(Address*, IpcHandle, unsigned flags) = nullptr;
+  Status (*close_shared)(Address) = nullptr;
 };
 
 struct ModuleFunctions {
@@ -69,8 +73,11 @@ struct StreamFunctions {
   Status (*synchronize)(Stream) = nullptr;
   Status (*query)(Stream) = nullptr;
   Status (*wait_value)(Stream, Address, std::uint32_t value, unsigned flags) = nullptr;
+  Status (*wait_event)(Stream, Event, unsigned flags) = nullptr;
   Status (*begin_capture)(Stream, int mode) = nullptr;
   Status (*end_capture)(Stream, Graph*) = nullptr;
+  Status (*capture_info)(Stream, CaptureStatus*, std::uint64_t* id) = nullptr;
+  Status (*exchange_capture_mode)(int* mode) = nullptr;  ///< of the calling thread
 };
 
 struct EventFunctions {

@@ -114,6 +114,13 @@ TEST(Abi, IsCudas) {
   EXPECT_TRUE(same(kHostPortable, CU_MEMHOSTALLOC_PORTABLE));
   EXPECT_TRUE(same(kHostMapped, CU_MEMHOSTALLOC_DEVICEMAP));
   EXPECT_TRUE(same(kCaptureRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED));
+  EXPECT_TRUE(same(Status::peer_access_already_enabled, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED));
+  EXPECT_TRUE(same(kEventDisableTiming, CU_EVENT_DISABLE_TIMING));
+  EXPECT_TRUE(same(kIpcLazyPeerAccess, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+  EXPECT_TRUE(same(CaptureStatus::none, CU_STREAM_CAPTURE_STATUS_NONE));
+  EXPECT_TRUE(same(CaptureStatus::active, CU_STREAM_CAPTURE_STATUS_ACTIVE));
+  EXPECT_TRUE(same(CaptureStatus::invalidated, CU_STREAM_CAPTURE_STATUS_INVALIDATED));
+  static_assert(sizeof(IpcHandle) == sizeof(CUipcMemHandle));
 }
 #endif
 

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cuda/member.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+
+#include "base/check.h"
+
+namespace hocket::cuda {
+namespace {
+
+constexpr std::size_t kWords = kernels::kMostBlocks + 1;
+const Stream kPerThread = reinterpret_cast<Stream>(2);  // each thread has its own under this name
+
+/// What fits into that much memory, by the layout of a mailbox (device/kernels/domain.h).
+kernels::Capacity capacity_of(const MemberOptions& options, bool has_staging) {
+  const std::uint64_t slots = 2 * std::uint64_t{options.world};
+  kernels::Capacity capacity{.world = options.world};
+  capacity.packets = options.packet_bytes / slots / sizeof(kernels::Packet) / 8 * 8;
+  if (has_staging) capacity.staged = options.staging_bytes / slots / 128 * 128;
+  return capacity;
+}
+
+std::string name_of(Rank rank) { return "rank " + std::to_string(rank.value); }
+
+}  // namespace
+
+Member::Member(Private, Contexts& contexts, Use<LoadedContext> context,
+               const MemberOptions& options)
+    : contexts_(contexts),
+      context_(std::move(context)),
+      options_(options),
+      has_staging_(context_->take_staging(options.communicator)) {}
+
+Result<std::unique_ptr<Member>> Member::make(Contexts& contexts, const MemberOptions& options) {
+  CHECK(options.world >= 2 && options.world <= world::kMostInDomain, "ranks of a domain");
+  TRY(Use<LoadedContext> context, contexts.current());
+  auto made = std::make_unique<Member>(Private{}, contexts, std::move(context), options);
+  TRY_VOID(made->allocate());
+  TRY_VOID(made->clear());
+  return made;
+}
+
+Result<void> Member::allocate() {
+  const Within within(*context_);
+  const Driver& driver = this->driver();
+  const kernels::Capacity capacity = capacity_of(options_, has_staging_);
+  mailbox_bytes_ = kernels::Mailbox::bytes(capacity);
+  TRY(mailbox_, contexts_.allocate(*context_, mailbox_bytes_));
+  TRY_VOID(driver.call(driver->memory.allocate, &words_, kWords * sizeof(std::uint32_t)));
+  for (Order* const order : {&launches_.eager, &launches_.captured}) {
+    TRY_VOID(driver.call(driver->event.create, &order->event, kEventDisableTiming));
+  }
+  void* board = nullptr;
+  TRY_VOID(driver.call(driver->memory.allocate_host, &board, sizeof(Board),
+                       kHostPortable | kHostMapped));
+  board_ = ::new (board) Board;
+  Address mapped = 0;
+  TRY_VOID(driver.call(driver->memory.device_address, &mapped, board, 0));
+  Board* const on_device = reinterpret_cast<Board*>(mapped);
+  domain_.me = options_.me.value;
+  domain_.capacity = capacity;
+  domain_.laps = reinterpret_cast<std::uint32_t*>(words_);
+  domain_.given_up = domain_.laps + kernels::kMostBlocks;
+  domain_.report = &on_device->report;
+  domain_.stop = &on_device->stop;
+  if (options_.patience != kForever)
+    domain_.patience_ns = static_cast<std::uint64_t>(options_.patience.ns);
+  return kOk;
+}
+
+Result<void> Member::clear() {
+  const Within within(*context_);
+  const Driver& driver = this->driver();
+  Stream stream = nullptr;
+  TRY_VOID(driver.call(driver->stream.create, &stream, kStreamNonBlocking));
+  const auto mailbox = reinterpret_cast<Address>(mailbox_->data());
+  Result<void> done = driver.call(driver->memory.set, mailbox, 0, mailbox_bytes_, stream);
+  if (done)
+    done = driver.call(driver->memory.set, words_, 0, kWords * sizeof(std::uint32_t), stream);
+  if (done) done = driver.call(driver->stream.synchronize, stream);
+  driver->stream.destroy(stream);
+  return done;
+}
+
+Member::~Member() {
+  const Within within(*context_);
+  for (const Order& order : {launches_.eager, launches_.captured})
+    if (order.event != nullptr) driver()->event.destroy(order.event);
+  for (const Address mapped : mapped_) driver()->memory.close_shared(mapped);
+  if (board_ != nullptr) driver()->memory.free_host(board_);
+  if (words_ != 0) driver()->memory.free(words_);
+  if (has_staging_) context_->give_staging_back();
+}
+
+Card Member::card() const {
+  const Within within(*context_);
+  Card card{.process = options_.process,
+            .context = context_->handle(),
+            .mailbox = mailbox_->data(),
+            .packets = domain_.capacity.packets,
+            .staged = domain_.capacity.staged,
+            .device = context_->device()};
+  // A device without interprocess handles still serves the ranks of one process.
+  driver()->memory.share(&card.handle, reinterpret_cast<Address>(mailbox_->data()));
+  return card;
+}
+
+Result<void> Member::connect(std::span<const Card> cards) {
+  CHECK(cards.size() == options_.world, "a card for each rank");
+  const Within within(*context_);
+  for (const Card& card : cards) {
+    domain_.capacity.packets = std::min(domain_.capacity.packets, card.packets);
+    domain_.capacity.staged = std::min(domain_.capacity.staged, card.staged);
+  }
+  domain_.mailboxes[domain_.me] = mailbox_->data();
+  for (std::uint32_t hop = 1; hop < options_.world; ++hop) {
+    const Rank peer{(options_.me.value + hop) % options_.world};
+    Result<std::byte*> reached = reach(peer, cards[peer.value]);
+    if (!reached) return std::move(reached).error().about_peer(peer);
+    domain_.mailboxes[peer.value] = *reached;
+  }
+  return kOk;
+}
+
+/// The peer's mailbox, as this device sees it.
+Result<std::byte*> Member::reach(Rank peer, const Card& card) {
+  const Driver& driver = this->driver();
+  if (card.process != options_.process) {
+    Address mapped = 0;
+    TRY_VOID(driver.call(driver->memory.open_shared, &mapped, card.handle, kIpcLazyPeerAccess));
+    mapped_.push_back(mapped);
+    return reinterpret_cast<std::byte*>(mapped);
+  }
+  Use<DeviceMemory> mailbox = contexts_.find(card.mailbox);
+  if (mailbox.get() == nullptr)
+    return Error(Code::peer_lost, name_of(peer) + " of this process has gone meanwhile");
+  neighbours_.push_back(std::move(mailbox));
+  if (card.context == context_->handle()) return card.mailbox;
+  int reaches = 0;
+  TRY_VOID(driver.call(driver->device.reaches, &reaches, context_->device(), card.device));
+  if (reaches == 0 && card.device != context_->device())
+    return Error(Code::unsupported, context_->name() + " does not reach device " +
+                                        std::to_string(card.device) + " of " + name_of(peer));
+  const Status status = driver->context.enable_peer(card.context, 0);
+  if (status != Status::success && status != Status::peer_access_already_enabled)
+    return driver.error(&driver->context.enable_peer, status);
+  return card.mailbox;
+}
+
+std::uint64_t Member::holds(world::Lowering lowering) const {
+  switch (lowering) {
+    case world::Lowering::packet:
+      return domain_.capacity.packets * sizeof(std::uint64_t);
+    case world::Lowering::staged:
+      return domain_.capacity.staged;
+  }
+  return 0;
+}
+
+Result<void> Member::enqueue(world::Stream stream, std::span<const world::Action> actions) {
+  const Locked lock(launches_.lock);
+  if (std::optional<Error> before = refusal()) return *std::move(before);
+  const Within within(*context_);
+  std::size_t count = 0;
+  Result<void> enqueued = enqueue_all(static_cast<Stream>(stream.handle), actions, count);
+  if (enqueued || count == 0) return enqueued;
+  const Locked refusing(refusal_.lock);
+  refusal_.error = enqueued.error().clone();
+  return enqueued;
+}
+
+/// `count` becomes how many are enqueued.
+Result<void> Member::enqueue_all(Stream stream, std::span<const world::Action> actions,
+                                 std::size_t& count) {
+  const Driver& driver = this->driver();
+  CaptureStatus status = CaptureStatus::none;
+  std::uint64_t graph = 0;
+  TRY_VOID(driver.call(driver->stream.capture_info, stream, &status, &graph));
+  Order& order = status == CaptureStatus::none ? launches_.eager : launches_.captured;
+  const bool is_same = order.stream == stream && stream != kPerThread;
+  if (order.used && order.graph == graph && !is_same) {
+    TRY_VOID(driver.call(driver->stream.wait_event, stream, order.event, 0));
+  }
+  for (const world::Action& action : actions) {
+    TRY_VOID(context_->module().launch(stream, domain_, action));
+    ++count;
+  }
+  TRY_VOID(driver.call(driver->event.record, order.event, stream));
+  order.stream = stream;
+  order.graph = graph;
+  order.used = true;
+  return kOk;
+}
+
+std::optional<Error> Member::refusal() {
+  const Locked lock(refusal_.lock);
+  if (!refusal_.error) return std::nullopt;
+  return refusal_.error->clone();
+}
+
+std::optional<Error> Member::failure() {
+  const auto code = std::atomic_ref(board_->report.code).load(std::memory_order_acquire);
+  return code != kernels::Report::none ? read_report() : refusal();
+}
+
+Error Member::read_report() const {
+  const kernels::Report& report = board_->report;
+  const Rank peer{report.peer};
+  const std::string op = "op " + std::to_string(report.lap) + " on streams: ";
+  switch (report.code) {
+    case kernels::Report::mismatch:
+      return Error(Code::mismatch, fmt::format("{}{} called something else (signature {:#x})", op,
+                                               name_of(peer), report.seen))
+          .about_peer(peer);
+    case kernels::Report::late:
+      return Error(Code::timeout, fmt::format("{}{} awaited for {} ms", op, name_of(peer),
+                                              options_.patience.ns / 1'000'000))
+          .about_peer(peer);
+    default:
+      return Error(Code::aborted, op + "stopped while it waited for " + name_of(peer));
+  }
+}
+
+void Member::stop() { std::atomic_ref(board_->stop).store(1, std::memory_order_relaxed); }
+
+Result<void> Member::drain() {
+  const Within within(*context_);
+  return driver().call(driver()->context.synchronize);
+}
+
+}  // namespace hocket::cuda

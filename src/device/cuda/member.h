@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's part of a domain of GPUs: its mailbox, which the peers have mapped, and the laps of
+// its kernels. Ranks meet in two steps, with words that somebody else carries: each makes its
+// member and gives away its card; with the cards of all it connects.
+//
+// Threads: any, once connected. Ownership: mailboxes of ranks of one process are shared by all of
+// them, so that a peer's last stores find memory; those of other processes stay theirs. The domain
+// ends when its members do: drain first. Failure: what the driver says, naming the device and,
+// where there is one, the peer. Cost: an action is a launch, a call also two looks at the stream
+// and an event, since other streams may come.
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "device/cuda/context.h"
+#include "device/kernels/domain.h"
+#include "world/stream_device.h"
+
+namespace hocket::cuda {
+
+/// Two random words of a process: who has the same shares its addresses.
+using ProcessMark = std::array<std::uint64_t, 2>;
+
+/// What a rank tells the others. Plain bytes.
+struct Card {
+  ProcessMark process{};
+  Context context = nullptr;  ///< for ranks of the same process, as the address
+  std::byte* mailbox = nullptr;
+  IpcHandle handle{};                     ///< for ranks of others
+  std::uint64_t packets = 0, staged = 0;  ///< kernels::Capacity that it has memory for
+  Device device = 0;
+};
+
+struct MemberOptions {
+  Rank me;
+  std::uint32_t world = 2;
+  ProcessMark process{};
+  std::uint64_t communicator = 0;  ///< a number that no other one has
+  Duration patience = kForever;    ///< of an action that waits for a peer
+  /// Of a mailbox, without its flags; staging is for the first communicator of a context alone.
+  std::uint64_t packet_bytes = 4 << 20, staging_bytes = 64 << 20;
+};
+
+class Member final : public world::StreamDevice {
+ public:
+  /// In the calling thread's context.
+  static Result<std::unique_ptr<Member>> make(Contexts& contexts, const MemberOptions& options);
+  ~Member() override;
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
+
+  Card card() const;
+  /// By rank. No op before all ranks have connected.
+  Result<void> connect(std::span<const Card> cards);
+
+  std::uint64_t holds(world::Lowering lowering) const override;
+  Result<void> enqueue(world::Stream stream, std::span<const world::Action> actions) override;
+  std::optional<Error> failure() override;
+  void stop() override;
+  Result<void> drain() override;
+
+ private:
+  /// What kernels and host tell each other, in host memory that the device has mapped.
+  struct Board {
+    kernels::Report report;
+    alignas(128) std::uint32_t stop = 0;
+  };
+  /// Ops of one graph, or of none, are behind one another, whatever their streams.
+  struct Order {
+    Event event = nullptr;  ///< after the last one
+    Stream stream = nullptr;
+    std::uint64_t graph = 0;
+    bool used = false;
+  };
+
+  struct Launches {
+    Baton lock;  // a launch may block while the device's queue is full
+    Order eager, captured;
+  };
+  struct Refusal {
+    Baton lock;
+    std::optional<Error> error;  // of the driver, in the middle of an op
+  };
+  struct Private {};  // make() alone can name it
+
+ public:
+  Member(Private, Contexts& contexts, Use<LoadedContext> context, const MemberOptions& options);
+
+ private:
+  Result<void> allocate();
+  Result<void> clear();
+  Result<std::byte*> reach(Rank peer, const Card& card);
+  Result<void> enqueue_all(Stream stream, std::span<const world::Action> actions,
+                           std::size_t& count);
+  std::optional<Error> refusal();
+  Error read_report() const;
+  const Driver& driver() const { return context_->driver(); }
+
+  Contexts& contexts_;
+  const Use<LoadedContext> context_;
+  const MemberOptions options_;
+  const bool has_staging_;
+  Use<DeviceMemory> mailbox_;
+  std::uint64_t mailbox_bytes_ = 0;
+  std::vector<Use<DeviceMemory>> neighbours_;  // of this process
+  std::vector<Address> mapped_;                // of others
+  Address words_ = 0;                          // laps, and given_up
+  Board* board_ = nullptr;
+  kernels::Domain domain_;
+  Launches launches_;
+  Refusal refusal_;
+};
+
+}  // namespace hocket::cuda

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device for ops on streams that a test holds in its hands. Threads: the test's. Included by
+// tests alone.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "world/stream_device.h"
+
+namespace hocket::engine::fake {
+
+/// Keeps what it is given to enqueue; fails when told.
+class StreamDevice final : public world::StreamDevice {
+ public:
+  std::uint64_t holds(world::Lowering lowering) const override {
+    return lowering == world::Lowering::packet ? packet : staged;
+  }
+  Result<void> enqueue(world::Stream stream, std::span<const world::Action> actions) override {
+    streams.push_back(stream.handle);
+    all.insert(all.end(), actions.begin(), actions.end());
+    return kOk;
+  }
+  std::optional<Error> failure() override {
+    if (!broken) return std::nullopt;
+    return broken->clone();
+  }
+  void stop() override { stopped = true; }
+  Result<void> drain() override { return kOk; }
+
+  std::uint64_t packet = 64 << 10, staged = 1 << 20;
+  std::vector<world::Action> all;
+  std::vector<void*> streams;
+  std::optional<Error> broken;
+  bool stopped = false;
+};
+
+}  // namespace hocket::engine::fake

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/stream/executor.h"
+
+#include <initializer_list>
+#include <string_view>
+
+namespace hocket::engine::stream {
+namespace {
+
+/// Of all that ranks have to call alike.
+std::uint32_t signature_of(const Plan& plan, const Manner& manner) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 1099511628211u; };
+  const Request& request = plan.request;
+  for (const std::uint64_t value :
+       {static_cast<std::uint64_t>(request.collective), static_cast<std::uint64_t>(request.type),
+        static_cast<std::uint64_t>(request.op), std::uint64_t{request.root.value}, request.count,
+        static_cast<std::uint64_t>(manner.lowering), std::uint64_t{manner.grid.blocks},
+        std::uint64_t{manner.grid.threads}})
+    add(value);
+  for (const char c : std::string_view(plan.algorithm->name)) add(static_cast<unsigned char>(c));
+  return static_cast<std::uint32_t>(hash ^ hash >> 32);
+}
+
+}  // namespace
+
+Result<Executor::Way> Executor::way(const Request& request, const Algorithm* forced) const {
+  Request asked = request;
+  asked.in_place = false;  // ranks may differ in it, and must choose alike
+  Way way;
+  TRY(way.choice, algo::select(*config_->tuning, asked, forced));
+  const Plan plan = make_plan(*way.choice.algorithm, *config_->topology, request);
+  if (request.in_place && !plan.algorithm->in_place)
+    return Error(Code::unsupported, std::string(name_of(request.collective)) + ": algorithm '" +
+                                        plan.algorithm->name + "' does not work in place");
+  const std::uint64_t bytes = way.part_bytes = part_bytes(plan);
+  const Limits limits{device_.holds(world::Lowering::packet),
+                      device_.holds(world::Lowering::staged)};
+  TRY(way.manner.lowering, choose_lowering(bytes, limits));
+  way.manner.grid = choose_grid(way.manner.lowering, bytes);
+  way.manner.signature = signature_of(plan, way.manner);
+  return way;
+}
+
+Result<Actions> Executor::prepare(const Call& call) const {
+  TRY(const Way way, this->way(call.request, call.algorithm));
+  const Plan plan = make_plan(*way.choice.algorithm, *config_->topology, call.request);
+  return lower(plan, me_, {call.input, call.output}, way.manner);
+}
+
+}  // namespace hocket::engine::stream

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks enqueue for their calls: all alike, or with signatures that tell.
+#include "engine/stream/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "algo/table.h"
+#include "engine/fake_streams_suite.h"
+
+namespace hocket::engine::stream {
+namespace {
+
+using world::Lowering;
+
+class StreamExecutor : public ::testing::Test {
+ protected:
+  std::shared_ptr<const Config> config(std::uint32_t world, const char* algorithm = nullptr) {
+    algo::Agreed agreed;
+    agreed.topology = std::make_shared<const Topology>(1, world);
+    agreed.on_streams = true;
+    if (algorithm != nullptr) agreed.rules.push_back({.algorithm = algorithm, .origin = "test"});
+    Config config;
+    config.topology = agreed.topology;
+    config.tuning = algo::Tuning::make(std::move(agreed)).value();
+    return std::make_shared<const Config>(std::move(config));
+  }
+  static Call call(Collective collective, std::uint64_t count, DataType type = DataType::float32) {
+    Call call;
+    call.request.collective = collective;
+    call.request.type = type;
+    call.request.count = count;
+    return call;
+  }
+  Actions prepared(const Executor& executor, const Call& call) {
+    Result<Actions> actions = executor.prepare(call);
+    EXPECT_TRUE(actions) << actions.error().text();
+    return *actions;
+  }
+  fake::StreamDevice device_;
+};
+
+TEST_F(StreamExecutor, TakesTheLoweringThatHoldsThePart) {
+  const Executor executor(config(4), Rank{1}, device_);
+  const auto lowering = [&](std::uint64_t bytes) {
+    return executor.way(call(Collective::all_gather, bytes, DataType::uint8).request)
+        .value()
+        .manner.lowering;
+  };
+  EXPECT_EQ(lowering(0), Lowering::packet);
+  EXPECT_EQ(lowering(64 << 10), Lowering::packet);
+  EXPECT_EQ(lowering((64 << 10) + 1), Lowering::staged);
+  EXPECT_EQ(lowering(1 << 20), Lowering::staged);
+}
+
+TEST_F(StreamExecutor, SmallAllReducesGoInOneStepLargeOnesInTwo) {
+  const Executor executor(config(8), Rank{3}, device_);
+  EXPECT_EQ(prepared(executor, call(Collective::all_reduce, 2)).size(), 1u);
+  EXPECT_EQ(prepared(executor, call(Collective::all_reduce, 256 << 10)).size(), 2u);
+  // Between two ranks both send as much, so one step is always enough.
+  const Executor two(config(2), Rank{1}, device_);
+  EXPECT_EQ(prepared(two, call(Collective::all_reduce, 256 << 10)).size(), 1u);
+}
+
+TEST_F(StreamExecutor, ARuleNamesTheAlgorithmIfStreamsHaveIt) {
+  const Executor direct(config(2, "direct"), Rank{0}, device_);
+  EXPECT_EQ(prepared(direct, call(Collective::all_reduce, 2)).size(), 2u);
+  const Executor ring(config(2, "ring"), Rank{0}, device_);  // a rule for the host's executor
+  EXPECT_EQ(prepared(ring, call(Collective::all_reduce, 2)).size(), 1u);
+  Call forced = call(Collective::all_reduce, 2);
+  forced.algorithm = algo::find(Collective::all_reduce, "ring");
+  const Result<Actions> refused = ring.prepare(forced);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::invalid_argument);
+  EXPECT_EQ(refused.error().message(),
+            "all_reduce: algorithm 'ring' has no pattern, by which it could run on a stream; "
+            "candidates: direct, one_shot");
+}
+
+TEST_F(StreamExecutor, RanksThatCallAlikeSignAlikeWhateverTheirMemory) {
+  std::vector<std::byte> memory(4096);
+  Call out_of_place = call(Collective::all_reduce, 100), in_place = out_of_place;
+  in_place.request.in_place = true;
+  in_place.input = in_place.output = memory.data();
+  out_of_place.input = memory.data();
+  out_of_place.output = memory.data() + 2048;
+  const auto config = this->config(4);
+  const Actions a = prepared(Executor(config, Rank{0}, device_), out_of_place);
+  const Actions b = prepared(Executor(config, Rank{3}, device_), in_place);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a.begin()[i].signature, b.begin()[i].signature);
+    EXPECT_EQ(a.begin()[i].lowering, b.begin()[i].lowering);
+    EXPECT_EQ(a.begin()[i].blocks, b.begin()[i].blocks);
+    EXPECT_EQ(a.begin()[i].threads, b.begin()[i].threads);
+  }
+}
+
+TEST_F(StreamExecutor, CallsThatDifferSignDifferently) {
+  const Executor executor(config(4), Rank{0}, device_);
+  std::vector<Call> calls(5, call(Collective::all_reduce, 100));
+  calls[1].request.count = 101;
+  calls[2].request.type = DataType::int32;
+  calls[3].request.op = ReduceOp::max;
+  calls[4].request.collective = Collective::reduce_scatter;
+  std::set<std::uint32_t> signatures;
+  for (const Call& call : calls) signatures.insert(prepared(executor, call).begin()->signature);
+  EXPECT_EQ(signatures.size(), calls.size());
+}
+
+TEST_F(StreamExecutor, EnqueuesOnTheStreamItIsGiven) {
+  Executor executor(config(2), Rank{0}, device_);
+  const Actions actions = prepared(executor, call(Collective::all_gather, 5));
+  int stream = 0;
+  ASSERT_TRUE(executor.enqueue({&stream}, actions));
+  ASSERT_EQ(device_.all.size(), 1u);
+  EXPECT_EQ(device_.all[0].swap, actions.begin()->swap);
+  EXPECT_EQ(device_.streams, std::vector<void*>{&stream});
+}
+
+TEST_F(StreamExecutor, RefusesWhatItCannotDo) {
+  const Executor executor(config(2), Rank{0}, device_);
+  const Result<Actions> large = executor.prepare(call(Collective::all_gather, 1 << 20));
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().code(), Code::unsupported);
+  EXPECT_NE(large.error().message().find("parts of 4194304 bytes"), std::string::npos)
+      << large.error().message();
+  const Result<Actions> message = executor.prepare(call(Collective::send_recv, 1));
+  ASSERT_FALSE(message);
+  EXPECT_EQ(message.error().code(), Code::unsupported);
+}
+
+}  // namespace
+}  // namespace hocket::engine::stream

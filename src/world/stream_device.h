@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's device as the stream executor sees it: it enqueues actions on the user's streams, where
+// they meet those of the peers without the host. Whoever composes a process makes one per rank and
+// connects those of a domain before any op.
+//
+// Threads: any. Ownership: actions are values; the memory that they name is in use until the stream
+// has passed them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/result.h"
+#include "world/swap.h"
+
+namespace hocket::world {
+
+/// A stream of the user's, a CUstream: the device alone looks into it.
+struct Stream {
+  void* handle = nullptr;
+};
+
+class StreamDevice {
+ public:
+  virtual ~StreamDevice() = default;
+
+  /// Bytes of a part that mailboxes hold for that lowering, the same on all ranks; 0: it has none.
+  virtual std::uint64_t holds(Lowering lowering) const = 0;
+  /// Enqueues actions behind one another and behind those of earlier calls, whatever their streams,
+  /// calls of several threads in the order in which they get its lock. Never waits for a peer. When
+  /// it fails some may be enqueued: that is the device's failure.
+  virtual Result<void> enqueue(Stream stream, std::span<const Action> actions) = 0;
+  /// Why it failed, if it has: an action gave up (aborted, timeout or mismatch, about the peer that
+  /// it waited for), or could not be enqueued. Cheap: asked in every look for failures.
+  virtual std::optional<Error> failure() = 0;
+  /// Actions that wait give up soon; later ones do not wait. For ever.
+  virtual void stop() = 0;
+  /// Blocks until all actions are over, those in graphs included.
+  virtual Result<void> drain() = 0;
+};
+
+}  // namespace hocket::world

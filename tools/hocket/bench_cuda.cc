@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+#include <utility>
+
+#include "device/cuda/driver.h"
+#include "tools/hocket/bench_place.h"
+
+namespace hocket::tools {
+namespace {
+
+using cuda::Address;
+using cuda::Driver;
+
+constexpr std::uint32_t kBatch = 20;  // ops between two looks at the clock
+
+void checked(Result<void> result) {
+  if (!result) throw std::runtime_error(result.error().text());
+}
+
+Driver open_driver() {
+  Result<Driver> driver = Driver::open();
+  if (!driver) throw std::runtime_error(driver.error().text());
+  return *std::move(driver);
+}
+
+/// The program ends with its ranks: contexts, streams and memory end with it.
+class CudaPlace final : public BenchPlace {
+ public:
+  CudaPlace(const BenchRun& run, std::uint32_t rank) : driver_(open_driver()), run_(run) {
+    int count = 0;
+    checked(driver_.call(driver_->device.count, &count));
+    if (run.cuda.gpus > 0) count = std::min(count, static_cast<int>(run.cuda.gpus));
+    if (count == 0) throw std::runtime_error("there is no GPU");
+    cuda::Device device = 0;
+    cuda::Context context = nullptr;
+    checked(driver_.call(driver_->device.get, &device, static_cast<int>(rank) % count));
+    checked(driver_.call(driver_->device.retain_context, &context, device));
+    checked(driver_.call(driver_->context.make_current, context));
+    checked(driver_.call(driver_->stream.create, &stream_, cuda::kStreamNonBlocking));
+    for (cuda::Event* const event : {&from_, &to_})
+      checked(driver_.call(driver_->event.create, event, 0));
+  }
+
+  void allocate(std::uint64_t bytes) override {
+    for (Address* const memory : {&input_, &output_})
+      checked(driver_.call(driver_->memory.allocate, memory, std::max<std::uint64_t>(bytes, 1)));
+    input_image_.resize(bytes);
+    output_image_.resize(bytes);
+  }
+  std::byte* input() override { return reinterpret_cast<std::byte*>(input_); }
+  std::byte* output() override { return reinterpret_cast<std::byte*>(output_); }
+  void push(std::uint64_t bytes) override {
+    if (bytes == 0) return;
+    checked(driver_.call(driver_->memory.to_device, input_, input_image_.data(), bytes, stream_));
+    checked(driver_.call(driver_->memory.to_device, output_, output_image_.data(), bytes, stream_));
+    synchronize();
+  }
+  void pull(std::uint64_t bytes) override {
+    if (bytes == 0) return;
+    checked(driver_.call(driver_->memory.to_host, input_image_.data(), input_, bytes, stream_));
+    checked(driver_.call(driver_->memory.to_host, output_image_.data(), output_, bytes, stream_));
+    synchronize();
+  }
+
+  void create(hocket_comm*& comm, const BenchRun& run, std::uint32_t rank,
+              std::size_t algorithm) override {
+    hocket_options options = bench_options(run, algorithm);
+    options.cuda = 1;
+    must(hocket_comm_create(&comm, static_cast<int>(run.ranks), &run.ids[algorithm],
+                            static_cast<int>(rank), &options));
+  }
+
+  void run(hocket_comm* comm, const BenchCase& c, const BenchMemory& m) override {
+    enqueue(comm, c, m);
+    synchronize();
+    hocket_result error = HOCKET_SUCCESS;
+    must(hocket_comm_async_error(comm, &error));
+    must(error);
+  }
+
+  void time(hocket_comm* comm, const BenchCase& c, const BenchMemory& m,
+            std::span<double> us) override {
+    if (run_.cuda.captured > 0) capture(comm, c, m);
+    for (double& taken : us) {
+      checked(driver_.call(driver_->event.record, from_, stream_));
+      std::uint32_t ops = 0;
+      while (ops < kBatch) ops += enqueue_some(comm, c, m);
+      checked(driver_.call(driver_->event.record, to_, stream_));
+      synchronize();
+      float milliseconds = 0;
+      checked(driver_.call(driver_->event.elapsed, &milliseconds, from_, to_));
+      taken = 1e3 * static_cast<double>(milliseconds) / ops;
+    }
+  }
+
+  std::string explain(hocket_comm* comm, const BenchCase& c) override {
+    char text[256];
+    must(hocket_stream_explain(comm, static_cast<hocket_collective>(c.collective), c.count,
+                               static_cast<hocket_type>(c.type), static_cast<hocket_op>(c.op), text,
+                               sizeof text, nullptr));
+    return text;
+  }
+  bool has(Collective collective) const override { return collective != Collective::send_recv; }
+
+ private:
+  void synchronize() { checked(driver_.call(driver_->stream.synchronize, stream_)); }
+
+  void enqueue(hocket_comm* comm, const BenchCase& c, const BenchMemory& m) {
+    const auto type = static_cast<hocket_type>(c.type);
+    const auto op = static_cast<hocket_op>(c.op);
+    const int root = static_cast<int>(c.root);
+    switch (c.collective) {
+      case Collective::all_reduce:
+        return must(hocket_stream_all_reduce(m.input, m.output, c.count, type, op, comm, stream_));
+      case Collective::all_gather:
+        return must(hocket_stream_all_gather(m.input, m.output, c.count, type, comm, stream_));
+      case Collective::reduce_scatter:
+        return must(
+            hocket_stream_reduce_scatter(m.input, m.output, c.count, type, op, comm, stream_));
+      case Collective::broadcast:
+        return must(hocket_stream_broadcast(m.input, m.output, c.count, type, root, comm, stream_));
+      case Collective::reduce:
+        return must(
+            hocket_stream_reduce(m.input, m.output, c.count, type, op, root, comm, stream_));
+      case Collective::alltoall:
+        return must(hocket_stream_alltoall(m.input, m.output, c.count, type, comm, stream_));
+      case Collective::barrier:
+        return must(hocket_stream_barrier(comm, stream_));
+      case Collective::send_recv:
+        throw std::runtime_error("send and recv are not on streams yet");
+    }
+  }
+
+  /// How many.
+  std::uint32_t enqueue_some(hocket_comm* comm, const BenchCase& c, const BenchMemory& m) {
+    if (run_.cuda.captured == 0) {
+      enqueue(comm, c, m);
+      return 1;
+    }
+    checked(driver_.call(driver_->graph.launch, exec_, stream_));
+    return run_.cuda.captured;
+  }
+
+  void capture(hocket_comm* comm, const BenchCase& c, const BenchMemory& m) {
+    if (exec_ != nullptr) checked(driver_.call(driver_->graph.destroy_exec, exec_));
+    cuda::Graph graph = nullptr;
+    checked(driver_.call(driver_->stream.begin_capture, stream_, cuda::kCaptureRelaxed));
+    for (std::uint32_t i = 0; i < run_.cuda.captured; ++i) enqueue(comm, c, m);
+    checked(driver_.call(driver_->stream.end_capture, stream_, &graph));
+    checked(driver_.call(driver_->graph.instantiate, &exec_, graph, 0));
+    checked(driver_.call(driver_->graph.destroy, graph));
+    checked(driver_.call(driver_->graph.upload, exec_, stream_));
+    synchronize();
+  }
+
+  const Driver driver_;
+  const BenchRun& run_;
+  cuda::Stream stream_ = nullptr;
+  cuda::Event from_ = nullptr, to_ = nullptr;
+  cuda::GraphExec exec_ = nullptr;
+  Address input_ = 0, output_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<BenchPlace> make_cuda_place(const BenchRun& run, std::uint32_t rank) {
+  return std::make_unique<CudaPlace>(run, rank);
+}
+
+}  // namespace hocket::tools
