@@ -182,7 +182,7 @@ HOCKET_API hocket_result hocket_recv(void* output, size_t count, hocket_type typ
 
 /* Ops on streams, in a communicator whose ranks passed hocket_options.cuda = 1. It works on the
  * device of the CUDA context that was current when hocket_comm_create was called (device 0 if there
- * was none), whose memory all other ranks' devices must reach: one node, 2 to 16 ranks.
+ * was none), whose memory all other ranks' devices must reach: one node, at most 16 ranks.
  *
  * Memory    Device memory of that device, as each collective has it above.
  * Streams   `stream` is a CUstream or cudaStream_t of that context, null for its default stream. A

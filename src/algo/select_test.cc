@@ -88,7 +88,7 @@ TEST(Select, InPlaceOnlyWhatWorksInPlace) {
 
 TEST(Select, ARuleGoesBeforeThePriceAndACallBeforeARule) {
   Agreed agreed = agreed_on(1, 8);
-  agreed.rules = {rule_of("direct"), rule_of("ring", Collective::all_reduce)};
+  agreed.rules = {rule_of("halving_doubling"), rule_of("ring", Collective::all_reduce)};
   const auto tuning = tuned(agreed);
   Choice choice = *select(*tuning, all_reduce(100));
   EXPECT_STREQ(choice.algorithm->name, "ring");
@@ -98,8 +98,8 @@ TEST(Select, ARuleGoesBeforeThePriceAndACallBeforeARule) {
   EXPECT_EQ(choice.reason, Reason::call);
   Request request = all_reduce(100);
   request.collective = Collective::all_gather;
-  EXPECT_STREQ(select(*tuning, request).value().algorithm->name, "direct");
-  request.collective = Collective::broadcast;  // has no direct: by price
+  EXPECT_STREQ(select(*tuning, request).value().algorithm->name, "halving_doubling");
+  request.collective = Collective::broadcast;  // has none: by price
   EXPECT_EQ(select(*tuning, request).value().reason, Reason::cheapest);
 }
 

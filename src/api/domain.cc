@@ -73,9 +73,8 @@ class Talk {
 };
 
 Result<void> check(const Topology& topology) {
-  if (topology.nodes() == 1 && topology.world() >= 2 && topology.world() <= world::kMostInDomain)
-    return kOk;
-  return Error(Code::unsupported, "a domain has 2 to " + std::to_string(world::kMostInDomain) +
+  if (topology.nodes() == 1 && topology.world() <= world::kMostInDomain) return kOk;
+  return Error(Code::unsupported, "a domain has 1 to " + std::to_string(world::kMostInDomain) +
                                       " ranks of one node, here are " + topology.text());
 }
 

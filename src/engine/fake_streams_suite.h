@@ -15,6 +15,7 @@ class StreamDevice final : public world::StreamDevice {
   std::uint64_t holds(world::Lowering lowering) const override {
     return lowering == world::Lowering::packet ? packet : staged;
   }
+  std::uint32_t most_blocks() const override { return blocks; }
   Result<void> enqueue(world::Stream stream, std::span<const world::Action> actions) override {
     streams.push_back(stream.handle);
     all.insert(all.end(), actions.begin(), actions.end());
@@ -28,6 +29,7 @@ class StreamDevice final : public world::StreamDevice {
   Result<void> drain() override { return kOk; }
 
   std::uint64_t packet = 64 << 10, staged = 1 << 20;
+  std::uint32_t blocks = 64;
   std::vector<world::Action> all;
   std::vector<void*> streams;
   std::optional<Error> broken;

@@ -142,6 +142,72 @@ Exchange round(const At& at, std::uint32_t k) {
 
 }  // namespace exchange_blocks
 
+// Round k is about the rank k places beyond the root; in round 0 the root keeps its own.
+namespace push_from_root {
+
+Shape shape(const Topology& topology) { return {1, topology.world()}; }
+
+Exchange round(const At& at, std::uint32_t k) {
+  const std::uint32_t world = at.topology.world();
+  const Rank root = at.request.root;
+  const Rank other{(root.value + k) % world};
+  Exchange x;
+  if (at.me == root) {
+    if (k == 0) return local(at, block(0, 1, Buffer::input), Buffer::output, Fold::none);
+    x.to = other;
+    x.out = block(0, 1, Buffer::input);
+  } else if (at.me == other) {
+    x.from = root;
+    x.in = block(0, 1, Buffer::output);
+  }
+  return x;
+}
+
+}  // namespace push_from_root
+
+// Round k takes the operand of the rank k + 1 before the root, which adds it to its own.
+namespace reduce_at_root {
+
+Shape shape(const Topology& topology) {
+  const std::uint32_t world = topology.world();
+  return {1, world == 1 ? 1 : world - 1};
+}
+
+Exchange round(const At& at, std::uint32_t k) {
+  const std::uint32_t world = at.topology.world();
+  const Rank root = at.request.root;
+  if (world == 1) return local(at, block(0, 1, Buffer::input), Buffer::output, Fold::none);
+  const Rank other{(root.value + world - k - 1) % world};
+  Exchange x;
+  if (at.me == root) {
+    x.from = other;
+    x.in = block(0, 1, Buffer::output);
+    x.fold = k == 0 ? Fold::input : Fold::output;
+  } else if (at.me == other) {
+    x.to = root;
+    x.out = block(0, 1, Buffer::input);
+    x.staged = true;
+  }
+  return x;
+}
+
+}  // namespace reduce_at_root
+
+namespace signal_to_all {
+
+Shape shape(const Topology& topology) { return {1, topology.world() - 1}; }
+
+Exchange round(const At& at, std::uint32_t k) {
+  const std::uint32_t world = at.topology.world(), me = at.me.value;
+  Exchange x;
+  x.to = Rank{(me + k + 1) % world};
+  x.from = Rank{(me + world - k - 1) % world};
+  x.staged = true;
+  return x;
+}
+
+}  // namespace signal_to_all
+
 namespace {
 
 constexpr Expansion kExpansions[] = {
@@ -152,6 +218,9 @@ constexpr Expansion kExpansions[] = {
     {Collective::all_reduce, FoldOrder::rounds, push_reduce_push::shape, push_reduce_push::round},
     {Collective::reduce_scatter, FoldOrder::rounds, push_and_reduce::shape, push_and_reduce::round},
     {Collective::alltoall, FoldOrder::rounds, exchange_blocks::shape, exchange_blocks::round},
+    {Collective::broadcast, FoldOrder::rounds, push_from_root::shape, push_from_root::round},
+    {Collective::reduce, FoldOrder::rounds, reduce_at_root::shape, reduce_at_root::round},
+    {Collective::barrier, FoldOrder::rounds, signal_to_all::shape, signal_to_all::round},
 };
 static_assert(std::size(kExpansions) == kPatterns - 1);
 
@@ -162,9 +231,15 @@ const Expansion* expansion(Pattern pattern) {
 }
 
 const char* name_of(Pattern pattern) {
-  constexpr const char* kNames[kPatterns] = {
-      "none",           "exchange_and_reduce", "push_to_all", "push_reduce_push", "push_and_reduce",
-      "exchange_blocks"};
+  constexpr const char* kNames[kPatterns] = {"none",
+                                             "exchange_and_reduce",
+                                             "push_to_all",
+                                             "push_reduce_push",
+                                             "push_and_reduce",
+                                             "exchange_blocks",
+                                             "push_from_root",
+                                             "reduce_at_root",
+                                             "signal_to_all"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 

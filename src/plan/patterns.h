@@ -10,6 +10,9 @@
 //                        sums to all
 //   push_and_reduce      reduce_scatter: everybody sends each owner its part, owners add
 //   exchange_blocks      alltoall: everybody sends everybody its block
+//   push_from_root       broadcast: the root sends all to everybody
+//   reduce_at_root       reduce: everybody sends all to the root, which adds
+//   signal_to_all        barrier: everybody sends everybody a signal
 //
 // Threads: pure functions.
 #pragma once
@@ -54,5 +57,20 @@ namespace exchange_blocks {
 Shape shape(const Topology& topology);
 Exchange round(const At& at, std::uint32_t k);
 }  // namespace exchange_blocks
+
+namespace push_from_root {
+Shape shape(const Topology& topology);
+Exchange round(const At& at, std::uint32_t k);
+}  // namespace push_from_root
+
+namespace reduce_at_root {
+Shape shape(const Topology& topology);
+Exchange round(const At& at, std::uint32_t k);
+}  // namespace reduce_at_root
+
+namespace signal_to_all {
+Shape shape(const Topology& topology);
+Exchange round(const At& at, std::uint32_t k);
+}  // namespace signal_to_all
 
 }  // namespace hocket

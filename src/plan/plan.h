@@ -76,8 +76,11 @@ enum class Pattern : std::uint8_t {
   push_reduce_push,
   push_and_reduce,
   exchange_blocks,
+  push_from_root,
+  reduce_at_root,
+  signal_to_all,
 };
-inline constexpr std::size_t kPatterns = 6;
+inline constexpr std::size_t kPatterns = 9;
 
 /// How adds into one block are ordered: as the rounds go, or by rank (then every rank may add by
 /// itself and all agree bit for bit).

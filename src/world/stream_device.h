@@ -26,6 +26,9 @@ class StreamDevice {
 
   /// Bytes of a part that mailboxes hold for that lowering, the same on all ranks; 0: it has none.
   virtual std::uint64_t holds(Lowering lowering) const = 0;
+  /// Of a launch: those of all ranks run at the same time, on however few devices. The same on all
+  /// ranks.
+  virtual std::uint32_t most_blocks() const = 0;
   /// Enqueues actions behind one another and behind those of earlier calls, whatever their streams,
   /// calls of several threads in the order in which they get its lock. Never waits for a peer. When
   /// it fails some may be enqueued: that is the device's failure.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GPU does for one op of its domain. A domain is 2 to 16 GPUs of one node that reach one
+// What a GPU does for one op of its domain. A domain is 1 to 16 GPUs of one node that reach one
 // another's memory. Nearly every collective on it is one swap, or two: each rank has a part for
 // each other rank, and stores the parts that it gets, or adds them up.
 //
@@ -9,7 +9,11 @@
 //   all_gather             all               block p             stored
 //   reduce_scatter         block p           my block            added by round
 //   alltoall               block p           block p             stored
+//   broadcast              all, by the root  all, from the root  stored
+//   reduce                 all, to the root  all, at the root    added by round
+//   barrier                nothing           nothing             stored
 //
+// Every rank hears from every other in every swap, be the part empty.
 // So a kernel is written for swaps, once per lowering, and knows no collectives. A swap says what,
 // an Action also how (design, section 2: a lowering never decides what).
 // Threads, ownership: values; the buffers are the user's.
@@ -26,13 +30,17 @@ inline constexpr std::uint32_t kMostInDomain = 16;  ///< ranks
 /// `size` elements for each rank, one more for the first `longer` ranks; one after another if
 /// `stride` is `size`, the same ones for all if it is 0. The plan cuts blocks by the same rule.
 struct Parts {
+  static constexpr std::uint32_t kAll = ~std::uint32_t{0};
   std::uint64_t size = 0, stride = 0;  ///< elements
   std::uint32_t longer = 0;            ///< ranks, and only where parts lie one after another
+  std::uint32_t only = kAll;           ///< the one rank that has a part; all others' are empty
 
   constexpr std::uint64_t begin(std::uint32_t rank) const {
     return stride * rank + (rank < longer ? rank : longer);
   }
-  constexpr std::uint64_t count(std::uint32_t rank) const { return size + (rank < longer ? 1 : 0); }
+  constexpr std::uint64_t count(std::uint32_t rank) const {
+    return only == kAll || only == rank ? size + (rank < longer ? 1 : 0) : 0;
+  }
   bool operator==(const Parts&) const = default;
 };
 
@@ -70,6 +78,8 @@ struct Action {
   std::uint32_t blocks = 1, threads = 1;  ///< of the launch; all ranks use the same
   /// Of the op: ranks whose signatures differ called different things.
   std::uint32_t signature = 0;
+  /// Staged: parts are longer than staging and go through it in so many windows.
+  std::uint32_t windows = 1;
   Swap swap = {};
 };
 

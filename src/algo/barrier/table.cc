@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algo/table.h"
+#include "algo/barrier/direct.h"
 #include "algo/barrier/halving_doubling.h"
 #include "algo/claims.h"
 
@@ -13,6 +14,13 @@ constexpr Algorithm kRows[] = {
      .shape = halving_doubling::shape,
      .round = halving_doubling::round,
      .depth = all_at_once},
+    {.name = "direct",
+     .collective = Collective::barrier,
+     .fits = fits_any,
+     .shape = direct::shape,
+     .round = direct::round,
+     .depth = all_at_once,
+     .pattern = Pattern::signal_to_all},
 };
 static_assert(names_differ(kRows));
 

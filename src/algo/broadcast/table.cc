@@ -2,6 +2,7 @@
 #include "algo/table.h"
 #include "algo/broadcast/binomial.h"
 #include "algo/broadcast/chain.h"
+#include "algo/broadcast/direct.h"
 #include "algo/claims.h"
 
 namespace hocket::algo::broadcast {
@@ -20,6 +21,13 @@ constexpr Algorithm kRows[] = {
      .shape = binomial::shape,
      .round = binomial::round,
      .depth = as_a_tree},
+    {.name = "direct",
+     .collective = Collective::broadcast,
+     .fits = fits_any,
+     .shape = direct::shape,
+     .round = direct::round,
+     .depth = all_at_once,
+     .pattern = Pattern::push_from_root},
 };
 static_assert(names_differ(kRows));
 

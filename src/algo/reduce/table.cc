@@ -3,6 +3,7 @@
 #include "algo/claims.h"
 #include "algo/reduce/binomial.h"
 #include "algo/reduce/chain.h"
+#include "algo/reduce/direct.h"
 
 namespace hocket::algo::reduce {
 namespace {
@@ -22,6 +23,13 @@ constexpr Algorithm kRows[] = {
      .round = binomial::round,
      .depth = as_a_tree,
      .scratch = true},
+    {.name = "direct",
+     .collective = Collective::reduce,
+     .fits = fits_any,
+     .shape = direct::shape,
+     .round = direct::round,
+     .depth = all_at_once,
+     .pattern = Pattern::reduce_at_root},
 };
 static_assert(names_differ(kRows));
 

@@ -149,8 +149,8 @@ Interpreter::Interpreter(ThreadPool& pool, const DomainOptions& options)
       kernel_(options.kernel != nullptr ? options.kernel : &run_twin),
       random_(options.seed) {
   const kernels::Capacity& capacity = options.capacity;
-  CHECK(capacity.world >= 2 && capacity.world <= world::kMostInDomain,
-        "a domain has 2 to 16 ranks");
+  CHECK(capacity.world >= 1 && capacity.world <= world::kMostInDomain,
+        "a domain has 1 to 16 ranks");
   CHECK(capacity.staged % sizeof(kernels::Flag) == 0, "staging comes in lines");
   const std::uint64_t bytes = kernels::Mailbox::bytes(capacity);
   for (std::uint32_t i = 0; i < capacity.world; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A domain of 2 to 16 GPUs that there is no GPU for: runs the actions of all ranks' streams by the
+// A domain of 1 to 16 GPUs that there is no GPU for: runs the actions of all ranks' streams by the
 // kernels' twins. Every thread of every block is a fiber that may be suspended wherever it touches
 // memory or waits, and a seed says who goes on, so what runs is one interleaving of the very text
 // that a GPU runs. Ranks run at their own pace, as far as the protocol lets them. Stores to

@@ -27,17 +27,22 @@ Locked::Locked(Baton& baton) : baton_(baton) {
   while (!baton_.try_take()) ::sched_yield();
 }
 
-Within::Within(const LoadedContext& context) : driver_(context.driver()) {
-  driver_->context.current(&before_);
-  changed_ = before_ != context.handle();
-  if (changed_) driver_->context.make_current(context.handle());
+Entered::Entered(const LoadedContext& context)
+    : driver_(context.driver()),
+      changes_(driver_->context.current(&before_) != Status::success ||
+               before_ != context.handle()) {
+  if (changes_) driver_->context.make_current(context.handle());
+}
+
+Entered::~Entered() {
+  if (changes_) driver_->context.make_current(before_);
+}
+
+Within::Within(const LoadedContext& context) : entered_(context), driver_(context.driver()) {
   driver_->stream.exchange_capture_mode(&mode_);
 }
 
-Within::~Within() {
-  driver_->stream.exchange_capture_mode(&mode_);
-  if (changed_) driver_->context.make_current(before_);
-}
+Within::~Within() { driver_->stream.exchange_capture_mode(&mode_); }
 
 // ---- a context
 
@@ -62,17 +67,17 @@ LoadedContext::~LoadedContext() {
   if (retained_) driver_->device.release_context(device_);
 }
 
-bool LoadedContext::take_staging(std::uint64_t communicator) {
-  const Locked lock(staging_.lock);
-  if (staging_.ranks > 0 && staging_.owner != communicator) return false;
-  staging_.owner = communicator;
-  ++staging_.ranks;
+bool LoadedContext::take_large(std::uint64_t communicator) {
+  const Locked lock(large_.lock);
+  if (large_.ranks > 0 && large_.owner != communicator) return false;
+  large_.owner = communicator;
+  ++large_.ranks;
   return true;
 }
 
-void LoadedContext::give_staging_back() {
-  const Locked lock(staging_.lock);
-  --staging_.ranks;
+void LoadedContext::give_large_back() {
+  const Locked lock(large_.lock);
+  --large_.ranks;
 }
 
 // ---- memory

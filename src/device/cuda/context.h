@@ -72,14 +72,14 @@ class LoadedContext {
   /// "device 0 (NVIDIA H200)".
   const std::string& name() const { return name_; }
 
-  /// Memory for staging is for one communicator at a time, with however many ranks here. False: it
-  /// is another one's.
-  bool take_staging(std::uint64_t communicator);
-  void give_staging_back();
+  /// One communicator at a time has large mailboxes, with however many ranks here. False: it is
+  /// another one.
+  bool take_large(std::uint64_t communicator);
+  void give_large_back();
 
  private:
   struct Private {};  // load() alone can name it
-  struct Staging {
+  struct Large {
     Baton lock;
     std::uint64_t owner = 0;  // if there are
     std::uint32_t ranks = 0;
@@ -97,12 +97,25 @@ class LoadedContext {
   Device device_ = 0;
   std::string name_;
   std::unique_ptr<Module> module_;
-  Staging staging_;
+  Large large_;
   std::uint32_t uses_ = 0;  // under Contexts' lock
 };
 
-/// The calling thread's context is this one, and its calls are allowed while another thread
-/// captures; until the end of the scope.
+/// The calling thread's context is this one until the end of the scope.
+class Entered {
+ public:
+  explicit Entered(const LoadedContext& context);
+  ~Entered();
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+ private:
+  const Driver& driver_;
+  Context before_ = nullptr;
+  const bool changes_;
+};
+
+/// And its calls are allowed while another thread captures.
 class Within {
  public:
   explicit Within(const LoadedContext& context);
@@ -111,10 +124,9 @@ class Within {
   Within& operator=(const Within&) = delete;
 
  private:
+  const Entered entered_;
   const Driver& driver_;
-  Context before_ = nullptr;
   int mode_ = kCaptureRelaxed;
-  bool changed_ = false;
 };
 
 /// Memory of a device.

@@ -15,13 +15,28 @@ namespace {
 constexpr std::size_t kWords = kernels::kMostBlocks + 1;
 const Stream kPerThread = reinterpret_cast<Stream>(2);  // each thread has its own under this name
 
-/// What fits into that much memory, by the layout of a mailbox (device/kernels/domain.h).
-kernels::Capacity capacity_of(const MemberOptions& options, bool has_staging) {
-  const std::uint64_t slots = 2 * std::uint64_t{options.world};
-  kernels::Capacity capacity{.world = options.world};
-  capacity.packets = options.packet_bytes / slots / sizeof(kernels::Packet) / 8 * 8;
-  if (has_staging) capacity.staged = options.staging_bytes / slots / 128 * 128;
+/// What fits into that much memory, by the layout of a mailbox (device/kernels/domain.h). One rank
+/// alone uses none: its windows are as long as can be.
+kernels::Capacity capacity_of(const MailboxSize& size, std::uint32_t world) {
+  const std::uint64_t slots = 2 * std::uint64_t{world};
+  kernels::Capacity capacity{.world = world};
+  if (world == 1) return {world, size.packets / sizeof(kernels::Packet), std::uint64_t{1} << 35};
+  capacity.packets = size.packets / slots / sizeof(kernels::Packet) / 8 * 8;
+  capacity.staged = size.staging / slots / 128 * 128;
   return capacity;
+}
+
+/// Ranks of other processes take turns on a device; those of one run beside one another.
+std::uint32_t most_on_a_device(std::span<const Card> cards) {
+  std::uint32_t most = 1;
+  for (const Card& card : cards) {
+    const auto is_beside = [&](const Card& other) {
+      return other.process == card.process && other.device == card.device;
+    };
+    const auto count = std::count_if(cards.begin(), cards.end(), is_beside);
+    most = std::max(most, static_cast<std::uint32_t>(count));
+  }
+  return most;
 }
 
 std::string name_of(Rank rank) { return "rank " + std::to_string(rank.value); }
@@ -33,10 +48,10 @@ Member::Member(Private, Contexts& contexts, Use<LoadedContext> context,
     : contexts_(contexts),
       context_(std::move(context)),
       options_(options),
-      has_staging_(context_->take_staging(options.communicator)) {}
+      is_large_(context_->take_large(options.communicator)) {}
 
 Result<std::unique_ptr<Member>> Member::make(Contexts& contexts, const MemberOptions& options) {
-  CHECK(options.world >= 2 && options.world <= world::kMostInDomain, "ranks of a domain");
+  CHECK(options.world >= 1 && options.world <= world::kMostInDomain, "ranks of a domain");
   TRY(Use<LoadedContext> context, contexts.current());
   auto made = std::make_unique<Member>(Private{}, contexts, std::move(context), options);
   TRY_VOID(made->allocate());
@@ -47,8 +62,9 @@ Result<std::unique_ptr<Member>> Member::make(Contexts& contexts, const MemberOpt
 Result<void> Member::allocate() {
   const Within within(*context_);
   const Driver& driver = this->driver();
-  const kernels::Capacity capacity = capacity_of(options_, has_staging_);
-  mailbox_bytes_ = kernels::Mailbox::bytes(capacity);
+  const kernels::Capacity capacity =
+      capacity_of(is_large_ ? options_.large : options_.small, options_.world);
+  mailbox_bytes_ = options_.world > 1 ? kernels::Mailbox::bytes(capacity) : sizeof(kernels::Flag);
   TRY(mailbox_, contexts_.allocate(*context_, mailbox_bytes_));
   TRY_VOID(driver.call(driver->memory.allocate, &words_, kWords * sizeof(std::uint32_t)));
   for (Order* const order : {&launches_.eager, &launches_.captured}) {
@@ -93,7 +109,7 @@ Member::~Member() {
   for (const Address mapped : mapped_) driver()->memory.close_shared(mapped);
   if (board_ != nullptr) driver()->memory.free_host(board_);
   if (words_ != 0) driver()->memory.free(words_);
-  if (has_staging_) context_->give_staging_back();
+  if (is_large_) context_->give_large_back();
 }
 
 Card Member::card() const {
@@ -116,6 +132,7 @@ Result<void> Member::connect(std::span<const Card> cards) {
     domain_.capacity.packets = std::min(domain_.capacity.packets, card.packets);
     domain_.capacity.staged = std::min(domain_.capacity.staged, card.staged);
   }
+  most_blocks_ = kernels::kMostBlocks / most_on_a_device(cards);
   domain_.mailboxes[domain_.me] = mailbox_->data();
   for (std::uint32_t hop = 1; hop < options_.world; ++hop) {
     const Rank peer{(options_.me.value + hop) % options_.world};
@@ -164,7 +181,7 @@ std::uint64_t Member::holds(world::Lowering lowering) const {
 Result<void> Member::enqueue(world::Stream stream, std::span<const world::Action> actions) {
   const Locked lock(launches_.lock);
   if (std::optional<Error> before = refusal()) return *std::move(before);
-  const Within within(*context_);
+  const Entered entered(*context_);
   std::size_t count = 0;
   Result<void> enqueued = enqueue_all(static_cast<Stream>(stream.handle), actions, count);
   if (enqueued || count == 0) return enqueued;

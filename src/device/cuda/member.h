@@ -36,14 +36,19 @@ struct Card {
   Device device = 0;
 };
 
+/// Bytes of a mailbox, without its flags.
+struct MailboxSize {
+  std::uint64_t packets = 0, staging = 0;
+};
+
 struct MemberOptions {
   Rank me;
   std::uint32_t world = 2;
   ProcessMark process{};
   std::uint64_t communicator = 0;  ///< a number that no other one has
   Duration patience = kForever;    ///< of an action that waits for a peer
-  /// Of a mailbox, without its flags; staging is for the first communicator of a context alone.
-  std::uint64_t packet_bytes = 4 << 20, staging_bytes = 64 << 20;
+  /// Large mailboxes are for the first communicator of a context.
+  MailboxSize large = {4 << 20, 64 << 20}, small = {256 << 10, 704 << 10};
 };
 
 class Member final : public world::StreamDevice {
@@ -59,6 +64,7 @@ class Member final : public world::StreamDevice {
   Result<void> connect(std::span<const Card> cards);
 
   std::uint64_t holds(world::Lowering lowering) const override;
+  std::uint32_t most_blocks() const override { return most_blocks_; }
   Result<void> enqueue(world::Stream stream, std::span<const world::Action> actions) override;
   std::optional<Error> failure() override;
   void stop() override;
@@ -104,9 +110,10 @@ class Member final : public world::StreamDevice {
   Contexts& contexts_;
   const Use<LoadedContext> context_;
   const MemberOptions options_;
-  const bool has_staging_;
+  const bool is_large_;
   Use<DeviceMemory> mailbox_;
   std::uint64_t mailbox_bytes_ = 0;
+  std::uint32_t most_blocks_ = 0;
   std::vector<Use<DeviceMemory>> neighbours_;  // of this process
   std::vector<Address> mapped_;                // of others
   Address words_ = 0;                          // laps, and given_up

@@ -188,8 +188,8 @@ class MemberTest : public ::testing::Test {
     options.me = Rank{rank};
     options.process = {1, 1};
     options.communicator = 77;
-    options.packet_bytes = 4096;
-    options.staging_bytes = 8192;
+    options.large = {4096, 8192};
+    options.small = {1024, 1024};
     return options;
   }
   std::unique_ptr<Member> make(const MemberOptions& options, std::uintptr_t context = 10) {
@@ -279,7 +279,7 @@ TEST_F(MemberTest, AContextIsLoadedOnceAndThePrimaryOneGivenBack) {
   EXPECT_EQ(machine_.contexts_retained, 0);
 }
 
-TEST_F(MemberTest, StagingIsForOneCommunicatorAtATime) {
+TEST_F(MemberTest, LargeMailboxesAreForOneCommunicatorAtATime) {
   auto a = make(options(0)), b = make(options(1));
   connect(a, b);
   EXPECT_EQ(a->holds(world::Lowering::staged), 2048u);
@@ -288,17 +288,41 @@ TEST_F(MemberTest, StagingIsForOneCommunicatorAtATime) {
   further.communicator = other.communicator = 78;
   auto c = make(further), d = make(other);
   connect(c, d);
-  EXPECT_EQ(c->holds(world::Lowering::staged), 0u);
-  EXPECT_EQ(c->holds(world::Lowering::packet), 512u);
+  EXPECT_EQ(c->holds(world::Lowering::staged), 256u);
+  EXPECT_EQ(c->holds(world::Lowering::packet), 128u);
   a.reset();
   b.reset();
   c.reset();
   EXPECT_EQ(make(further)->card().staged, 2048u);
 }
 
+TEST_F(MemberTest, RanksOfOneProcessLeaveEachOtherRoomOnADevice) {
+  auto a = make(options(0)), b = make(options(1));
+  connect(a, b);
+  EXPECT_EQ(a->most_blocks(), kernels::kMostBlocks / 2);
+  auto c = make(options(0)), d = make(options(1), 11);
+  connect(c, d);
+  EXPECT_EQ(c->most_blocks(), kernels::kMostBlocks);
+  MemberOptions foreign = options(1);
+  foreign.process = {1, 2};
+  auto e = make(options(0)), f = make(foreign);
+  connect(e, f);
+  EXPECT_EQ(e->most_blocks(), kernels::kMostBlocks);
+}
+
+TEST_F(MemberTest, ARankAloneNeedsNoMailbox) {
+  MemberOptions alone = options(0);
+  alone.world = 1;
+  auto a = make(alone);
+  const Card card = a->card();
+  ASSERT_TRUE(a->connect({&card, 1}));
+  EXPECT_EQ(a->holds(world::Lowering::staged), std::uint64_t{1} << 35);
+  EXPECT_EQ(domain(*a).capacity.world, 1u);
+}
+
 TEST_F(MemberTest, RanksAgreeOnTheSmallestMailbox) {
   MemberOptions small = options(1);
-  small.packet_bytes = 2048;
+  small.large.packets = 2048;
   auto a = make(options(0)), b = make(small);
   connect(a, b);
   EXPECT_EQ(a->holds(world::Lowering::packet), 256u);

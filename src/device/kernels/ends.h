@@ -137,12 +137,14 @@ class Ends {
     });
   }
 
-  /// Into `part`; arrived(rank, tile, units) brings another rank's units, or returns false to end.
+  /// Into the window of `part`; arrived(rank, tile, units) brings another rank's units, or returns
+  /// false to end.
   template <class Arrived>
-  HOCKET_DEVICE void fold(const Source& mine, const Target& part, const Arrived& arrived) const {
+  HOCKET_DEVICE void fold(const Source& mine, const Target& part, const Window& window,
+                          const Arrived& arrived) const {
     const auto both = [this](std::uint64_t a, std::uint64_t b) { return element_.fold(a, b); };
     const auto after = [this](std::uint64_t word) { return element_.after(word); };
-    share_.each(common_whole(mine, part), part.units, [&]<class Tile>(const Tile& tile) {
+    share_.each(window, common_whole(mine, part), part.units, [&]<class Tile>(const Tile& tile) {
       const Units<Tile> own = load(mine, tile);
       Units<Tile> sum = own;
       for (std::uint32_t k = 0; k < domain_.capacity.world; ++k) {

@@ -121,8 +121,9 @@ class PacketSwap {
   }
 
   HOCKET_DEVICE void fold() const {
+    const auto part = signalled(ends_.received(domain_.me));
     ends_.fold(
-        signalled(ends_.sent(domain_.me)), signalled(ends_.received(domain_.me)),
+        signalled(ends_.sent(domain_.me)), part, Window{0, part.units},
         [&](std::uint32_t from, const auto& tile, auto& words) { return take(from, tile, words); });
   }
 

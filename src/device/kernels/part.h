@@ -25,6 +25,11 @@ struct Tile {
   HOCKET_DEVICE bool has(std::uint32_t u) const { return unit(u) < end; }
 };
 
+/// Units of every part.
+struct Window {
+  std::uint32_t begin = 0, end = 0;
+};
+
 /// The units that one thread of a launch handles: of every part, in every phase, the same ones.
 class Share {
  public:
@@ -39,14 +44,23 @@ class Share {
   /// returns false; whether it never did.
   template <class Body>
   HOCKET_DEVICE bool each(std::uint32_t whole, std::uint32_t units, const Body& body) const {
-    std::uint32_t i = first_;
+    return each(Window{0, units}, whole, units, body);
+  }
+  /// The same of those that lie in the window.
+  template <class Body>
+  HOCKET_DEVICE bool each(const Window& window, std::uint32_t whole, std::uint32_t units,
+                          const Body& body) const {
+    const std::uint32_t end = units < window.end ? units : window.end;
+    if (whole > end) whole = end;
+    if (whole < window.begin) whole = window.begin;
+    std::uint32_t i = window.begin + first_;
     for (; i < whole; i += kTile * step_) {
       if (!body(Tile<kTile, true>{i, step_, whole})) return false;
     }
-    if (whole == units) return true;
+    if (whole >= end) return true;
     while (i >= whole + step_) i -= step_;
-    for (; i < units; i += step_) {
-      if (!body(Tile<1, false>{i, step_, units})) return false;
+    for (; i < end; i += step_) {
+      if (!body(Tile<1, false>{i, step_, end})) return false;
     }
     return true;
   }

@@ -2,7 +2,9 @@
 // A swap through staging: every block pushes its share of each part into the peers' mailboxes by
 // plain stores, raises one flag for it, waits for the flags of the peers' blocks of its number, and
 // takes what those have pushed. For medium parts, where packets would move twice the bytes and
-// rendezvous costs more than a copy.
+// rendezvous costs more than a copy. Parts longer than staging go through it in windows, each a lap
+// of its own: the flag of a block for the next window also says that it has taken the one before,
+// so the two halves suffice as they do from op to op.
 //
 // Grid: any of 32 threads a block or more, the same on all ranks. A thread handles the same vectors
 // of 16 bytes in both phases, wherever the user's part begins, so that input and output may
@@ -24,24 +26,46 @@ class StagedSwap {
         domain_(domain),
         combine_(action.swap.combine),
         ends_(thread, domain, action),
+        windows_(action.windows),
         signature_(action.signature) {}
 
   HOCKET_DEVICE void run() {
-    for (std::uint32_t k = 1; k < domain_.capacity.world; ++k) push(hop(domain_, k));
+    const std::uint32_t room = static_cast<std::uint32_t>(domain_.capacity.staged / Ends::kUnit);
+    window_.end = room;
+    push_to_all();
     lap_ = current_lap(thread_, domain_);
-    thread_.sync();
-    // One thread for each peer, here and below.
-    const std::uint32_t k = thread_.thread() + 1;
-    if (k < domain_.capacity.world) {
-      thread_.store_flag(flag(hop(domain_, k), domain_.me), {lap_, signature_});
+    bool is_good = signal_and_wait();
+    for (std::uint32_t left = windows_; is_good && --left > 0;) {
+      take();
+      window_ = {window_.end, window_.end + room};
+      lap_ = next_lap(lap_);
+      push_to_all();
+      is_good = signal_and_wait();
     }
-    if constexpr (std::same_as<Element, Verbatim>) ends_.store_own();
-    if (thread_.sync(k >= domain_.capacity.world || is_flagged(hop(domain_, k)))) take();
+    if (is_good) take();
     end_lap(thread_, domain_, lap_);
   }
 
  private:
   using Ends = kernels::Ends<VectorUnits, Element, Thread>;
+
+  HOCKET_DEVICE void push_to_all() const {
+    for (std::uint32_t k = 1; k < domain_.capacity.world; ++k) push(hop(domain_, k));
+  }
+
+  /// The window is pushed; once the peers' blocks say the same, theirs is here. One thread for each
+  /// peer.
+  HOCKET_DEVICE bool signal_and_wait() const {
+    thread_.sync();
+    const std::uint32_t k = thread_.thread() + 1;
+    if (k < domain_.capacity.world) {
+      thread_.store_flag(flag(hop(domain_, k), domain_.me), {lap_, signature_});
+    }
+    if constexpr (std::same_as<Element, Verbatim>) {
+      if (window_.begin == 0) ends_.store_own();
+    }
+    return thread_.sync(k >= domain_.capacity.world || is_flagged(hop(domain_, k)));
+  }
 
   HOCKET_DEVICE Flag* flag(std::uint32_t rank, std::uint32_t from) const {
     return mailbox(domain_, rank).flags(lap_, from) + thread_.block();
@@ -49,10 +73,10 @@ class StagedSwap {
 
   HOCKET_DEVICE void push(std::uint32_t to) const {
     const auto part = ends_.sent(to);
-    ends_.share().each(part.whole, part.units, [&](const auto& tile) {
+    ends_.share().each(window_, part.whole, part.units, [&](const auto& tile) {
       const auto vectors = ends_.load(part, tile);
-      // Only now, so that nobody waits for the lap before the vectors are on their way.
-      const std::uint32_t lap = current_lap(thread_, domain_);
+      // Only now, so that nobody waits for the first lap before the vectors are on their way.
+      const std::uint32_t lap = lap_ != 0 ? lap_ : current_lap(thread_, domain_);
       std::byte* const slot = mailbox(domain_, to).staging(lap, domain_.me);
       HOCKET_UNROLL
       for (std::uint32_t u = 0; u < tile.kCount; ++u) {
@@ -86,8 +110,8 @@ class StagedSwap {
     }
     return vectors;
   }
-  HOCKET_DEVICE static std::uint64_t place(std::uint32_t unit) {
-    return std::uint64_t{Ends::kUnit} * unit;
+  HOCKET_DEVICE std::uint64_t place(std::uint32_t unit) const {
+    return std::uint64_t{Ends::kUnit} * (unit - window_.begin);
   }
 
   HOCKET_DEVICE void take() const {
@@ -96,7 +120,7 @@ class StagedSwap {
         store_from(source(domain_, combine_, k));
       }
     } else {
-      ends_.fold(ends_.sent(domain_.me), ends_.received(domain_.me),
+      ends_.fold(ends_.sent(domain_.me), ends_.received(domain_.me), window_,
                  [&](std::uint32_t from, const auto& tile, auto& vectors) {
                    vectors = staged(from, tile);
                    return true;
@@ -106,7 +130,7 @@ class StagedSwap {
 
   HOCKET_DEVICE void store_from(std::uint32_t from) const {
     const auto part = ends_.received(from);
-    ends_.share().each(part.whole, part.units, [&](const auto& tile) {
+    ends_.share().each(window_, part.whole, part.units, [&](const auto& tile) {
       ends_.store(part, tile, staged(from, tile));
       return true;
     });
@@ -116,8 +140,10 @@ class StagedSwap {
   const Domain& domain_;
   const world::Combine combine_;
   const Ends ends_;
-  std::uint32_t lap_ = 0;
+  const std::uint32_t windows_;
   const std::uint32_t signature_;  ///< with the lap, tells this op's flags from all others
+  std::uint32_t lap_ = 0;          ///< 0: not known yet
+  Window window_;
 };
 
 }  // namespace hocket::kernels

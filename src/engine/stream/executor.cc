@@ -35,9 +35,11 @@ Result<Executor::Way> Executor::way(const Request& request, const Algorithm* for
                                         plan.algorithm->name + "' does not work in place");
   const std::uint64_t bytes = way.part_bytes = part_bytes(plan);
   const Limits limits{device_.holds(world::Lowering::packet),
-                      device_.holds(world::Lowering::staged)};
+                      device_.holds(world::Lowering::staged), device_.most_blocks()};
   TRY(way.manner.lowering, choose_lowering(bytes, limits));
-  way.manner.grid = choose_grid(way.manner.lowering, bytes);
+  way.manner.grid = choose_grid(way.manner.lowering, bytes, limits);
+  if (way.manner.lowering == world::Lowering::staged)
+    way.manner.windows = windows_of(bytes, limits.staged);
   way.manner.signature = signature_of(plan, way.manner);
   return way;
 }

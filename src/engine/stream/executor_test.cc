@@ -121,13 +121,28 @@ TEST_F(StreamExecutor, EnqueuesOnTheStreamItIsGiven) {
   EXPECT_EQ(device_.streams, std::vector<void*>{&stream});
 }
 
+TEST_F(StreamExecutor, CutsWhatIsLongerThanStaging) {
+  const Executor executor(config(2), Rank{0}, device_);
+  const auto windows = [&](std::uint64_t bytes) {
+    return prepared(executor, call(Collective::all_gather, bytes, DataType::uint8))
+        .begin()
+        ->windows;
+  };
+  EXPECT_EQ(windows(8), 1u);
+  EXPECT_EQ(windows(1 << 20), 1u);
+  EXPECT_EQ(windows((1 << 20) + 1), 2u);
+  EXPECT_EQ(windows(std::uint64_t{5} << 30), 5120u);
+}
+
 TEST_F(StreamExecutor, RefusesWhatItCannotDo) {
   const Executor executor(config(2), Rank{0}, device_);
+  device_.staged = 0;
   const Result<Actions> large = executor.prepare(call(Collective::all_gather, 1 << 20));
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().code(), Code::unsupported);
-  EXPECT_NE(large.error().message().find("parts of 4194304 bytes"), std::string::npos)
-      << large.error().message();
+  EXPECT_EQ(large.error().message(),
+            "on a stream: parts of 4194304 bytes; packets take up to 65536, and there is no "
+            "staging");
   const Result<Actions> message = executor.prepare(call(Collective::send_recv, 1));
   ASSERT_FALSE(message);
   EXPECT_EQ(message.error().code(), Code::unsupported);

@@ -17,7 +17,11 @@ using world::Swap;
 /// The plan's blocks as parts of a swap.
 class Cuts {
  public:
-  Cuts(const Plan& plan, Rank me) : piece_(plan, 0), request_(plan.request), me_(me.value) {
+  Cuts(const Plan& plan, Rank me)
+      : piece_(plan, 0),
+        request_(plan.request),
+        me_(me.value),
+        alone_(plan.topology->world() == 1) {
     const std::uint32_t last = plan.shape.blocks - 1;
     const std::uint64_t grain = size_of(plan.request.type);
     blocks_.size = blocks_.stride = (piece_.end(last) - piece_.begin(last)) / grain;
@@ -28,8 +32,8 @@ class Cuts {
   /// Block p from or for rank p.
   Parts blocks() const { return blocks_; }
   /// The same for all: my block; all that a rank gives.
-  Parts mine() const { return {blocks_.count(me_), 0}; }
-  Parts all() const { return {request_.count, 0}; }
+  Parts mine() const { return {.size = blocks_.count(me_)}; }
+  Parts all() const { return {.size = request_.count}; }
   std::byte* own(std::byte* whole) const { return whole + piece_.begin(me_); }
 
   Swap fold(const Memory& memory, Combine combine) const {
@@ -40,21 +44,41 @@ class Cuts {
             .received = by_rank ? all() : mine(),
             .combine = combine,
             .type = request_.type,
-            .op = request_.op};
+            .op = op()};
   }
-  Swap store(const Memory& memory, const Parts& sent) const {
+  Swap store(const Memory& memory, const Parts& sent) const { return store(memory, sent, blocks_); }
+  Swap broadcast(const Memory& memory) const {
+    return store(memory, is_root() ? all() : Parts{}, of_root());
+  }
+  Swap reduce(const Memory& memory) const {
+    return {.input = memory.input,
+            .output = memory.output,
+            .sent = of_root(),
+            .received = is_root() ? all() : Parts{},
+            .combine = Combine::fold_by_round,
+            .type = request_.type,
+            .op = op()};
+  }
+  Swap nothing() const { return store({}, {}, {}); }
+
+ private:
+  /// The average of one operand is that operand, bit for bit.
+  ReduceOp op() const { return alone_ ? ReduceOp::sum : request_.op; }
+  bool is_root() const { return request_.root.value == me_; }
+  Parts of_root() const { return {.size = request_.count, .only = request_.root.value}; }
+  Swap store(const Memory& memory, const Parts& sent, const Parts& received) const {
     return {.input = memory.input,
             .output = memory.output,
             .sent = sent,
-            .received = blocks_,
+            .received = received,
             .combine = Combine::store,
             .type = request_.type};
   }
 
- private:
   const Piece piece_;
   const Request& request_;
   const std::uint32_t me_;
+  const bool alone_;
   Parts blocks_;
 };
 
@@ -68,9 +92,9 @@ Error unsupported(const Plan& plan, const std::string& why) {
 
 Result<Actions> lower(const Plan& plan, Rank me, const Memory& memory, const Manner& manner) {
   const std::uint32_t world = plan.topology->world();
-  if (world < 2 || world > world::kMostInDomain)
+  if (world > world::kMostInDomain)
     return unsupported(plan,
-                       "a domain has 2 to " + std::to_string(world::kMostInDomain) + " ranks");
+                       "a domain has 1 to " + std::to_string(world::kMostInDomain) + " ranks");
   // Blocks of a piece may have other owners than those of the whole, and so other bits.
   if (plan.pieces != 1)
     return unsupported(plan,
@@ -82,6 +106,7 @@ Result<Actions> lower(const Plan& plan, Rank me, const Memory& memory, const Man
                  .blocks = manner.grid.blocks,
                  .threads = manner.grid.threads,
                  .signature = manner.signature,
+                 .windows = manner.windows,
                  .swap = swap});
   };
   switch (plan.algorithm->pattern) {
@@ -105,6 +130,15 @@ Result<Actions> lower(const Plan& plan, Rank me, const Memory& memory, const Man
     case Pattern::exchange_blocks:
       add(cuts.store(memory, cuts.blocks()));
       break;
+    case Pattern::push_from_root:
+      add(cuts.broadcast(memory));
+      break;
+    case Pattern::reduce_at_root:
+      add(cuts.reduce(memory));
+      break;
+    case Pattern::signal_to_all:
+      add(cuts.nothing());
+      break;
   }
   return actions;
 }
@@ -117,20 +151,24 @@ std::uint64_t part_bytes(const Plan& plan) {
 Result<world::Lowering> choose_lowering(std::uint64_t bytes, const Limits& limits) {
   const std::uint64_t packet = std::min(limits.packet, kMostPacketBytes);
   if (bytes <= packet) return world::Lowering::packet;
-  if (bytes <= limits.staged) return world::Lowering::staged;
+  if (limits.staged > 0) return world::Lowering::staged;
   return Error(Code::unsupported, "on a stream: parts of " + std::to_string(bytes) +
                                       " bytes; packets take up to " + std::to_string(packet) +
-                                      ", staging up to " + std::to_string(limits.staged));
+                                      ", and there is no staging");
 }
 
-Grid choose_grid(world::Lowering lowering, std::uint64_t bytes) {
+std::uint32_t windows_of(std::uint64_t bytes, std::uint64_t staged) {
+  return static_cast<std::uint32_t>(bytes == 0 ? 1 : 1 + (bytes - 1) / staged);
+}
+
+Grid choose_grid(world::Lowering lowering, std::uint64_t bytes, const Limits& limits) {
   constexpr Grid kStaged = {64, 512};
-  if (lowering == world::Lowering::staged) return kStaged;
-  constexpr std::uint64_t kMostBlocks = 32;
+  if (lowering == world::Lowering::staged)
+    return {std::min(kStaged.blocks, limits.blocks), kStaged.threads};
+  const std::uint64_t most = std::min(32u, limits.blocks);
   constexpr Grid kOne;
   const std::uint64_t whole = kOne.threads * sizeof(std::uint64_t);  // a packet for each thread
-  const std::uint64_t blocks =
-      std::clamp<std::uint64_t>((bytes + whole - 1) / whole, 1, kMostBlocks);
+  const std::uint64_t blocks = std::clamp<std::uint64_t>((bytes + whole - 1) / whole, 1, most);
   return {static_cast<std::uint32_t>(blocks), kOne.threads};
 }
 

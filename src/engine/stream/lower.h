@@ -34,6 +34,7 @@ struct Manner {
   world::Lowering lowering = world::Lowering::packet;
   Grid grid;
   std::uint32_t signature = 0;  ///< of the op; both swaps of an op carry the same
+  std::uint32_t windows = 1;
 };
 
 /// One after another on the caller's stream.
@@ -54,15 +55,19 @@ Result<Actions> lower(const Plan& plan, Rank me, const Memory& memory, const Man
 /// Bytes of the largest part that a rank sends another: what a mailbox has to hold of it.
 std::uint64_t part_bytes(const Plan& plan);
 
-/// Bytes of a part that mailboxes hold, by lowering.
+/// Bytes of a part that mailboxes hold, by lowering; longer ones may be staged in windows. Blocks
+/// of a launch.
 struct Limits {
   std::uint64_t packet = 0, staged = 0;
+  std::uint32_t blocks = 64;
 };
 /// Packets are the fastest up to here, as measured between two H200.
 inline constexpr std::uint64_t kMostPacketBytes = 512u << 10;
 
-/// The fastest that holds `bytes`; unsupported if none does.
+/// How many windows of that much staging a part is.
+std::uint32_t windows_of(std::uint64_t bytes, std::uint64_t staged);
+/// The fastest that takes `bytes`; unsupported if none does.
 Result<world::Lowering> choose_lowering(std::uint64_t bytes, const Limits& limits);
-Grid choose_grid(world::Lowering lowering, std::uint64_t bytes);
+Grid choose_grid(world::Lowering lowering, std::uint64_t bytes, const Limits& limits);
 
 }  // namespace hocket::engine::stream

@@ -96,6 +96,28 @@ TEST_F(Lower, OthersAreOneSwap) {
   EXPECT_EQ(part_bytes(plan(Collective::alltoall, "direct", 10)), 40u);
 }
 
+TEST_F(Lower, OneRankGivesOrGetsAll) {
+  const Parts all{.size = 10}, none, of_root{.size = 10, .only = 2};
+  Plan broadcast = plan(Collective::broadcast, "direct", 10);
+  Plan reduce = plan(Collective::reduce, "direct", 10);
+  broadcast.request.root = reduce.request.root = Rank{2};
+  EXPECT_EQ(swaps(broadcast, 2), std::vector{store(input_.data(), all, of_root)});
+  EXPECT_EQ(swaps(broadcast, 0), std::vector{store(input_.data(), none, of_root)});
+  EXPECT_EQ(swaps(reduce, 2),
+            std::vector{fold(output_.data(), of_root, all, Combine::fold_by_round)});
+  EXPECT_EQ(swaps(reduce, 0),
+            std::vector{fold(output_.data(), of_root, none, Combine::fold_by_round)});
+  EXPECT_EQ(part_bytes(broadcast), 40u);
+  EXPECT_EQ(of_root.count(2), 10u);
+  EXPECT_EQ(of_root.count(1), 0u);
+  Plan barrier = plan(Collective::barrier, "direct", 0);
+  const std::vector<Swap> nothing = swaps(barrier, 1);
+  ASSERT_EQ(nothing.size(), 1u);
+  EXPECT_EQ(nothing[0].sent, none);
+  EXPECT_EQ(nothing[0].received, none);
+  EXPECT_EQ(part_bytes(barrier), 0u);
+}
+
 TEST_F(Lower, RefusesWhatIsNoSwap) {
   EXPECT_EQ(
       refusal(plan(Collective::all_reduce, "ring", 10)),
@@ -109,7 +131,7 @@ TEST_F(Lower, RefusesWhatIsNoSwap) {
   Plan beyond = plan(Collective::all_gather, "direct", 10);
   beyond.topology = &large;
   EXPECT_EQ(refusal(beyond),
-            "on a stream: all_gather direct, 1 node x 17 ranks: a domain has 2 to 16 ranks");
+            "on a stream: all_gather direct, 1 node x 17 ranks: a domain has 1 to 16 ranks");
 }
 
 TEST(ChooseLowering, TakesTheFastestThatHolds) {
@@ -117,20 +139,29 @@ TEST(ChooseLowering, TakesTheFastestThatHolds) {
   EXPECT_EQ(choose_lowering(0, large).value(), Lowering::packet);
   EXPECT_EQ(choose_lowering(512 << 10, large).value(), Lowering::packet);
   EXPECT_EQ(choose_lowering((512 << 10) + 1, large).value(), Lowering::staged);
-  EXPECT_EQ(choose_lowering(8 << 20, large).value(), Lowering::staged);
+  EXPECT_EQ(choose_lowering(std::uint64_t{8} << 30, large).value(), Lowering::staged);
   EXPECT_EQ(choose_lowering(4097, {.packet = 4096, .staged = 8192}).value(), Lowering::staged);
-  EXPECT_EQ(choose_lowering(8193, {.packet = 4096, .staged = 8192}).error().message(),
-            "on a stream: parts of 8193 bytes; packets take up to 4096, staging up to 8192");
+  EXPECT_EQ(choose_lowering(4097, {.packet = 4096}).error().message(),
+            "on a stream: parts of 4097 bytes; packets take up to 4096, and there is no staging");
+}
+
+TEST(Windows, AreAsManyAsAPartNeeds) {
+  EXPECT_EQ(windows_of(0, 128), 1u);
+  EXPECT_EQ(windows_of(128, 128), 1u);
+  EXPECT_EQ(windows_of(129, 128), 2u);
+  EXPECT_EQ(windows_of(std::uint64_t{1} << 40, std::uint64_t{1} << 24), 1u << 16);
 }
 
 TEST(ChooseGrid, GrowsWithTheParts) {
-  const auto packet = [](std::uint64_t bytes) { return choose_grid(Lowering::packet, bytes); };
+  const auto packet = [](std::uint64_t bytes) { return choose_grid(Lowering::packet, bytes, {}); };
   EXPECT_EQ(packet(0), (Grid{1, 256}));
   EXPECT_EQ(packet(1024), (Grid{1, 256}));
   EXPECT_EQ(packet(2049), (Grid{2, 256}));
   EXPECT_EQ(packet(32 << 10), (Grid{16, 256}));
   EXPECT_EQ(packet(512 << 10), (Grid{32, 256}));
-  EXPECT_EQ(choose_grid(Lowering::staged, 1 << 20), (Grid{64, 512}));
+  EXPECT_EQ(choose_grid(Lowering::staged, 1 << 20, {}), (Grid{64, 512}));
+  EXPECT_EQ(choose_grid(Lowering::staged, 1 << 20, {.blocks = 16}), (Grid{16, 512}));
+  EXPECT_EQ(choose_grid(Lowering::packet, 512 << 10, {.blocks = 16}), (Grid{16, 256}));
 }
 
 }  // namespace
