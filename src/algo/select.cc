@@ -188,6 +188,12 @@ Result<void> check_rule(const Rule& rule, const Agreed& agreed) {
 
 }  // namespace
 
+bool Agreed::operator==(const Agreed& other) const {
+  return *topology == *other.topology && costs == other.costs && channels == other.channels &&
+         slice_bytes == other.slice_bytes && piece_bytes == other.piece_bytes &&
+         on_streams == other.on_streams && rules == other.rules;
+}
+
 Plan plan_of(const Choice& choice, const Topology& topology, const Request& request) {
   Plan plan = make_plan(*choice.algorithm, topology, request);
   plan.channels = choice.channels;

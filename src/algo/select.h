@@ -32,6 +32,7 @@ struct Rule {
   /// Zero: whatever is cheapest. If any is set, the others are 1, one piece per channel, and the
   /// largest slice.
   std::uint32_t channels = 0, pieces = 0, slice_bytes = 0;
+  bool operator==(const Rule&) const = default;
 };
 
 struct Agreed {  ///< on by all ranks
@@ -45,6 +46,8 @@ struct Agreed {  ///< on by all ranks
   /// Of ops on streams: only algorithms whose pattern the stream executor knows.
   bool on_streams = false;
   std::vector<Rule> rules = {};  ///< the last one that applies goes
+  /// Of topologies by value.
+  bool operator==(const Agreed& other) const;
 };
 
 enum class Reason : std::uint8_t {

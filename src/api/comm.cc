@@ -87,7 +87,7 @@ Result<Settings> settle(const CommArguments& arguments, const host::Config& conf
   return settings;
 }
 
-Result<std::shared_ptr<const engine::Config>> configure(const Settings& settings,
+Result<std::shared_ptr<const engine::Config>> configure(Runtime& runtime, const Settings& settings,
                                                         std::shared_ptr<const Topology> topology) {
   algo::Agreed agreed;
   agreed.topology = topology;
@@ -98,7 +98,7 @@ Result<std::shared_ptr<const engine::Config>> configure(const Settings& settings
   if (!settings.algorithm.empty())
     agreed.rules.push_back({.algorithm = settings.algorithm, .origin = settings.origin});
   engine::Config config;
-  TRY(config.tuning, algo::Tuning::make(std::move(agreed)));
+  TRY(config.tuning, runtime.tuning(std::move(agreed)));
   config.topology = std::move(topology);
   config.op_timeout = settings.op_timeout;
   config.channels = settings.channels;
@@ -147,7 +147,7 @@ Result<std::unique_ptr<hocket_comm>> hocket_comm::create(
   TRY(const hocket::world::Join join, make_join(arguments, settings, runtime.clock().now()));
   TRY(std::unique_ptr<hocket::world::Endpoint> endpoint, runtime.network().join(join));
   TRY(std::shared_ptr<const hocket::engine::Config> config,
-      configure(settings, endpoint->topology()));
+      configure(runtime, settings, endpoint->topology()));
   auto comm = std::unique_ptr<hocket_comm>(std::make_unique<hocket_comm>(
       Private{}, runtime, std::move(endpoint), std::move(config), join.rank));
   if (!settings.cuda) return comm;

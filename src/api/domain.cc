@@ -100,7 +100,8 @@ Result<std::unique_ptr<cuda::Member>> make_member(hocket_comm& comm, const world
 
 /// The communicator's, but for what selects: on streams there are fewer algorithms, other links,
 /// and no pieces.
-Result<std::shared_ptr<const engine::Config>> configure(const engine::Config& config) {
+Result<std::shared_ptr<const engine::Config>> configure(Runtime& runtime,
+                                                        const engine::Config& config) {
   algo::Agreed agreed;
   agreed.topology = config.topology;
   agreed.costs = nvlink_costs();
@@ -108,7 +109,7 @@ Result<std::shared_ptr<const engine::Config>> configure(const engine::Config& co
   agreed.on_streams = true;
   agreed.rules = config.tuning->agreed().rules;
   engine::Config own = config;
-  TRY(own.tuning, algo::Tuning::make(std::move(agreed)));
+  TRY(own.tuning, runtime.tuning(std::move(agreed)));
   return std::make_shared<const engine::Config>(std::move(own));
 }
 
@@ -128,7 +129,8 @@ Result<std::unique_ptr<Domain>> Domain::join(hocket_comm& comm, const world::Joi
   for (const Word& other : words) cards.push_back(other.card);
   const Result<void> connected = (*made)->connect(cards);
   TRY_VOID(talk.say(connected ? Word() : failed(connected.error())));
-  TRY(std::shared_ptr<const engine::Config> config, configure(comm.communicator().config()));
+  TRY(std::shared_ptr<const engine::Config> config,
+      configure(comm.runtime(), comm.communicator().config()));
   return std::make_unique<Domain>(Private{}, *std::move(made), std::move(config), comm.rank());
 }
 

@@ -41,6 +41,17 @@ Result<std::unique_ptr<Runtime>> Runtime::make(Machine& machine) {
   return runtime;
 }
 
+Result<std::shared_ptr<const algo::Tuning>> Runtime::tuning(algo::Agreed agreed) {
+  constexpr std::size_t kKept = 32;
+  const std::lock_guard lock(tunings_lock_);
+  for (const auto& known : tunings_)
+    if (known->agreed() == agreed) return known;
+  TRY(std::shared_ptr<const algo::Tuning> made, algo::Tuning::make(std::move(agreed)));
+  if (tunings_.size() == kKept) tunings_.erase(tunings_.begin());
+  tunings_.push_back(made);
+  return made;
+}
+
 world::World Runtime::world_of(world::Endpoint& endpoint, world::TraceSink& trace) {
   return {endpoint.fabric(), endpoint.membership(), device_, machine_.clock, trace,
           process_.arena()};

@@ -6,7 +6,9 @@
 #pragma once
 #include <memory>
 #include <mutex>
+#include <vector>
 
+#include "algo/select.h"
 #include "base/result.h"
 #include "device/cpu/cpu_device.h"
 #include "device/cuda/member.h"
@@ -55,6 +57,9 @@ class Runtime {
   world::Network& network() { return network_; }
   engine::Process& process() { return process_; }
   Result<Cuda*> cuda() { return machine_.open_cuda(); }
+  /// For all communicators that agreed on the same one and the same, as its tables take
+  /// milliseconds to make.
+  Result<std::shared_ptr<const algo::Tuning>> tuning(algo::Agreed agreed);
   /// The world of the rank that these two belong to.
   world::World world_of(world::Endpoint& endpoint, world::TraceSink& trace);
 
@@ -66,6 +71,8 @@ class Runtime {
 
  private:
   Machine& machine_;
+  std::mutex tunings_lock_;
+  std::vector<std::shared_ptr<const algo::Tuning>> tunings_;  // few: worlds differ by their splits
   host::Doorbell callers_, progress_;
   transport::shm::Network network_;
   cpu::CpuDevice device_;

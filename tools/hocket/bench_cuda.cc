@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -10,6 +11,7 @@ namespace {
 
 using cuda::Address;
 using cuda::Driver;
+using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kBatch = 20;  // ops between two looks at the clock
 
@@ -84,7 +86,9 @@ class CudaPlace final : public BenchPlace {
     for (double& taken : us) {
       checked(driver_.call(driver_->event.record, from_, stream_));
       std::uint32_t ops = 0;
+      const Clock::time_point start = Clock::now();
       while (ops < kBatch) ops += enqueue_some(comm, c, m);
+      host_us_ = std::chrono::duration<double, std::micro>(Clock::now() - start).count() / ops;
       checked(driver_.call(driver_->event.record, to_, stream_));
       synchronize();
       float milliseconds = 0;
@@ -101,6 +105,7 @@ class CudaPlace final : public BenchPlace {
     return text;
   }
   bool has(Collective collective) const override { return collective != Collective::send_recv; }
+  double host_us() const override { return host_us_; }
 
  private:
   void synchronize() { checked(driver_.call(driver_->stream.synchronize, stream_)); }
@@ -159,6 +164,7 @@ class CudaPlace final : public BenchPlace {
   cuda::Event from_ = nullptr, to_ = nullptr;
   cuda::GraphExec exec_ = nullptr;
   Address input_ = 0, output_ = 0;
+  double host_us_ = 0;
 };
 
 }  // namespace

@@ -43,6 +43,8 @@ class BenchPlace {
                     std::span<double> us) = 0;
   virtual std::string explain(hocket_comm* comm, const BenchCase& c) = 0;
   virtual bool has(Collective collective) const = 0;
+  /// Microseconds of the caller's own time that an op took when it was last timed.
+  virtual double host_us() const = 0;
 
  protected:
   std::vector<std::byte> input_image_, output_image_;

@@ -22,6 +22,7 @@ constexpr double kRowSeconds = 0.1, kIterations = 2000;
 
 struct Measured {
   double time_us = 0;  ///< slowest rank, median of iterations
+  double host_us = 0;  ///< of rank 0's own time
   std::uint64_t wrong = 0;
 };
 
@@ -153,6 +154,7 @@ class BenchRank {
     const auto middle = slowest.begin() + iterations / 2;
     std::nth_element(slowest.begin(), middle, slowest.end());
     measured.time_us = *middle;
+    measured.host_us = place_->host_us();
     return measured;
   }
 
@@ -232,6 +234,7 @@ class BenchRank {
                  {"captured", run_.cuda.captured},
                  {"in_place", in_place},
                  {"time_us", m.time_us},
+                 {"host_us", m.host_us},
                  {"algbw_gbs", algorithm_bandwidth(c, m)},
                  {"busbw_gbs", bus_bandwidth(c, m)},
                  {"wrong", m.wrong}});

@@ -32,6 +32,7 @@ void visit(F& f, Visit&& each) {
   each("cuCtxSynchronize", f.context.synchronize);
   each("cuMemAlloc_v2", f.memory.allocate);
   each("cuMemFree_v2", f.memory.free);
+  each("cuMemGetInfo_v2", f.memory.info);
   each("cuMemHostAlloc", f.memory.allocate_host);
   each("cuMemFreeHost", f.memory.free_host);
   each("cuMemHostGetDevicePointer_v2", f.memory.device_address);

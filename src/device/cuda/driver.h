@@ -47,6 +47,7 @@ struct ContextFunctions {
 struct MemoryFunctions {
   Status (*allocate)(Address*, std::size_t bytes) = nullptr;
   Status (*free)(Address) = nullptr;
+  Status (*info)(std::size_t* free, std::size_t* total) = nullptr;
   Status (*allocate_host)(void**, std::size_t bytes, unsigned flags) = nullptr;
   Status (*free_host)(void*) = nullptr;
   Status (*device_address)(Address*, void* host, unsigned flags) = nullptr;

@@ -145,6 +145,7 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
+  Stream stream() const { return stream_; }
   bool is_idle() const { return gpu_->stream.query(stream_) == Status::success; }
   void wait() { gpu_.call(gpu_->stream.synchronize, stream_); }
   void wait_until_equal(std::uint32_t* word, std::uint32_t value) {
