@@ -68,7 +68,7 @@ bool SimRank::ready(Waiter& waiter) {
   if (state_.board.gone(waiter.peer)) return true;
   SimRank& peer = rank(waiter.peer);
   if (waiter.port == Port::landing && !knows_entry(peer)) return false;
-  return peer.held(link_of(me_, waiter.channel)) < state_.costs.credits;
+  return peer.has_credit(link_of(me_, waiter.channel));
 }
 
 void SimRank::park(Waiter& waiter) {
@@ -100,7 +100,7 @@ void SimRank::unpark(Waiter& waiter) {
   const auto is_it = [&](const Waiter& w) { return &w == &waiter; };
   unlink(mine ? &mine_ : &rank(waiter.peer).writers_, is_it);
   if (std::exchange(waiter.link, nullptr) == nullptr) return;
-  state_.queue.erase(state_.nodes.of[me_.value], wake_event(0, waiter));
+  state_.queue.erase(node_, wake_event(0, waiter));
 }
 
 void SimRank::schedule(Waiter& waiter, Picoseconds time) {
@@ -110,7 +110,7 @@ void SimRank::schedule(Waiter& waiter, Picoseconds time) {
 
 void SimRank::mark(Waiter& waiter, Picoseconds time) {
   waiter.link = &state_;
-  state_.queue.push(state_.nodes.of[me_.value], wake_event(time, waiter));
+  state_.queue.push(node_, wake_event(time, waiter));
 }
 
 void SimRank::wake(const Event& event) {
@@ -124,9 +124,10 @@ void SimRank::wake(const Event& event) {
   waiter->handle.resume();
 }
 
+// With room for the next one.
 void SimRank::prefetch_lists() const {
-  prefetch(mail_.data(), mail_.size() * sizeof(Message));
-  prefetch(credits_.data(), credits_.size() * sizeof(Credit));
+  prefetch(mail_.data(), (mail_.size() + 1) * sizeof(Message));
+  prefetch(credits_.data(), (credits_.size() + 1) * sizeof(Credit));
 }
 
 void SimRank::give_up(Rank gone) {
@@ -160,7 +161,7 @@ Result<void> SimRank::write(Waiter& waiter, const world::Message& written) {
   port = leaves + link_cost.time(bytes);
   const Picoseconds late = state_.jitter > 0 ? state_.random.below(state_.jitter + 1) : 0;
   const Picoseconds first_byte = leaves + link_cost.alpha + late;
-  state_.queue.push(state_.nodes.of[waiter.peer.value],
+  state_.queue.push(peer.node_,
                     Event(first_byte, Kind::first_byte, {waiter.peer, waiter.channel, me_}));
   return kOk;
 }
@@ -228,6 +229,7 @@ void SimRank::pop(Waiter& waiter) {
   mail_.erase(mail_.begin() + (message - mail_.data()));
   found_ = 0;  // surely the oldest of its link; others have moved
   if (credits_.capacity() == 0) credits_.reserve(kFirstMail);
+  if (credits_.size() >= kFirstMail / 2) forget_credits();
   credits_.push_back(credit);
   Waiter* const writer = unlink(
       &writers_, [&](const Waiter& w) { return w.owner == from && w.channel == waiter.channel; });
@@ -276,19 +278,20 @@ bool SimRank::knows_entry(const SimRank& peer) const {
   return peer.entered_at_ + cost(peer.me_).alpha <= state_.now;
 }
 
-/// Messages of a link whose credit is not back. In passing, room is made once most credits are.
-std::uint32_t SimRank::held(std::uint64_t link) {
+/// Not all credits of a link are with messages, or on their way back. Nearly always that follows
+/// from how many of all links are, and the lists need not come from memory.
+bool SimRank::has_credit(std::uint64_t link) const {
+  const std::uint32_t credits = state_.costs.credits;
+  if (mail_.size() + credits_.size() < credits) return true;
   std::uint32_t count = 0;
   for (const Message& m : mail_) count += m.link == link;
-  // Back whoever asks: other nodes may be behind this one, within the window.
-  const auto is_over = [this](const Credit& c) { return c.time <= state_.window; };
-  std::size_t over = 0;
-  for (const Credit& c : credits_) {
-    over += is_over(c);
-    count += c.link == link && c.time > state_.now;
-  }
-  if (2 * over > credits_.size()) std::erase_if(credits_, is_over);
-  return count;
+  for (const Credit& c : credits_) count += c.link == link && c.time > state_.now;
+  return count < credits;
+}
+
+/// Those that are back whoever asks: other nodes may be behind this one, within the window.
+void SimRank::forget_credits() {
+  std::erase_if(credits_, [this](const Credit& c) { return c.time <= state_.window; });
 }
 
 /// When the next credit of a link comes back; 0: not known yet.

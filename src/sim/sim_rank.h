@@ -8,7 +8,7 @@
 // Whatever a rank does takes place at its own pace, `cpu`, which runs ahead of the event that it is
 // in; what it sees is the world as of that event.
 // Threads: one. Ownership: of payloads under way. Failure: a link to a dead rank is ready, and says
-// peer_lost. Cost: 170 bytes idle; a message 32 more at its receiver until it is taken, then 16.
+// peer_lost. Cost: 192 bytes idle; a message 32 more at its receiver until it is taken, then 16.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -21,9 +21,11 @@
 
 namespace hocket::sim {
 
-class SimRank final : public world::Fabric, public world::Device, public world::Membership {
+class alignas(64) SimRank final : public world::Fabric,
+                                  public world::Device,
+                                  public world::Membership {
  public:
-  SimRank(State& state, Rank me) : state_(state), me_(me) {}
+  SimRank(State& state, Rank me) : state_(state), me_(me), node_(state.nodes.of[me.value]) {}
 
   // Fabric
   Result<void> enter(const world::Entry& entry) override;
@@ -80,15 +82,15 @@ class SimRank final : public world::Fabric, public world::Device, public world::
 
   SimRank& rank(Rank rank) const;
   LinkClass class_of(Rank peer) const {
-    return state_.nodes.of[peer.value] == state_.nodes.of[me_.value] ? LinkClass::node
-                                                                     : LinkClass::rail;
+    return state_.nodes.of[peer.value] == node_ ? LinkClass::node : LinkClass::rail;
   }
   const LinkCost& cost(Rank peer) const { return state_.costs.of(class_of(peer)); }
   Message* oldest(std::uint64_t link, Stage stage);
   Message* arrived(const world::Waiter& waiter);
   bool expects(const world::Waiter& waiter) const;
   bool knows_entry(const SimRank& peer) const;
-  std::uint32_t held(std::uint64_t link);
+  bool has_credit(std::uint64_t link) const;
+  void forget_credits();
   Picoseconds credit_back(std::uint64_t link) const;
   void park_writer(world::Waiter& waiter);
   void carry(Message& message, const world::Message& written) const;
@@ -102,14 +104,18 @@ class SimRank final : public world::Fabric, public world::Device, public world::
 
   State& state_;
   const Rank me_;
-  std::uint32_t found_ = 0;           // in mail_: the arrival last looked for, a hint
-  world::Waiter* mine_ = nullptr;     // of this rank: for an arrival, or scheduled
-  world::Waiter* writers_ = nullptr;  // of others: for this rank's entry or a credit
+  const std::uint32_t node_;
+  std::uint32_t found_ = 0;        // in mail_: the arrival last looked for, a hint
+  world::Waiter* mine_ = nullptr;  // of this rank: for an arrival, or scheduled
+  Picoseconds cpu_ = 0;
+  // What others look at: one line of cache, since they have to wait for it.
   std::vector<Message> mail_;
   std::vector<Credit> credits_;
-  std::byte* output_ = nullptr;
   Picoseconds entered_at_ = 0;
-  Picoseconds cpu_ = 0, compute_ = 0;
+  world::Waiter* writers_ = nullptr;  // of others: for this rank's entry or a credit
+  // The rest is this rank's own again.
+  std::byte* output_ = nullptr;
+  Picoseconds compute_ = 0;
   Picoseconds egress_[kLinkClasses] = {}, ingress_[kLinkClasses] = {};
 };
 

@@ -6,7 +6,7 @@
 // Threads: one. Ownership: the engines, their buffers and the device that moves bytes stay until
 // the SimWorld has gone... they hold references into it, so they go first. Failure: none of its
 // own; a run ends when nothing is left to happen, and ranks that are still waiting then wait for
-// what nobody will do. Cost: docs/decisions and README.md have figures; 170 bytes an idle rank.
+// what nobody will do. Cost: docs/decisions and README.md have figures; 192 bytes an idle rank.
 #pragma once
 #include <cstdint>
 #include <memory>
