@@ -61,18 +61,27 @@ bool SimWorld::step(Driver& driver) {
   return true;
 }
 
-/// What one rank works with is some 3 KB, which no cache keeps from its turn to the next.
-void SimWorld::approach(std::uint32_t node, std::uint32_t lead, Driver& driver) const {
-  const std::uint32_t first = state_.nodes.first[node], end = state_.nodes.first[node + 1];
-  if (lead == 3) {
-    state_.queue.prefetch_node(node);
-    prefetch(&state_.ranks[first], (end - first) * sizeof(SimRank));
-  }
-  if (lead == 1) {
-    state_.queue.prefetch_events(node);
-    for (std::uint32_t rank = first; rank < end; ++rank) state_.ranks[rank].prefetch_lists();
-  }
-  for (std::uint32_t rank = first; rank < end; ++rank) driver.approach(Rank{rank}, lead);
+/// What one rank works with is some 3 KB, which no cache keeps from its turn to the next. Fetching
+/// that of a whole node at once would be waited for; so it goes on rank by rank, beside the events
+/// of the node whose turn it is.
+void SimWorld::approach(std::uint32_t node, std::uint32_t lead, Driver& driver) {
+  Approached& ranks = approached_[lead];
+  while (ranks.next < ranks.end) approach(Rank{ranks.next++}, lead, driver);
+  ranks = {state_.nodes.first[node], state_.nodes.first[node + 1]};
+  if (lead == 3) state_.queue.prefetch_node(node);
+  if (lead == 1) state_.queue.prefetch_events(node);
+}
+
+void SimWorld::approach(Rank rank, std::uint32_t lead, Driver& driver) const {
+  if (lead == 3) prefetch(&state_.ranks[rank.value], sizeof(SimRank));
+  if (lead == 1) state_.ranks[rank.value].prefetch_lists();
+  driver.approach(rank, lead);
+}
+
+void SimWorld::approach_one(Driver& driver) {
+  lead_ = (lead_ + 1) % kLeads;
+  Approached& ranks = approached_[lead_];
+  if (ranks.next < ranks.end) approach(Rank{ranks.next++}, lead_, driver);
 }
 
 Report SimWorld::run(Driver& driver) {
@@ -85,6 +94,7 @@ void SimWorld::serve(const Event& event, Driver& driver) {
   SimRank& rank = state_.ranks[event.rank().value];
   state_.now = event.time();
   ++events_;
+  approach_one(driver);
   switch (event.kind()) {
     case Kind::first_byte:
       return rank.first_byte(event.from(), event.channel());
@@ -95,7 +105,7 @@ void SimWorld::serve(const Event& event, Driver& driver) {
     case Kind::turn:
       turn(event.rank(), static_cast<Turn>(event.from().value), driver);
   }
-  settle();
+  if (!loop_.idle()) settle();
   finish_ = std::max(finish_, rank.cpu());
 }
 

@@ -73,6 +73,10 @@ class SimWorld {
   Report run(Driver& driver);
 
  private:
+  static constexpr std::uint32_t kLeads = 4;
+  struct Approached {  // ranks of one node that are still to be approached
+    std::uint32_t next = 0, end = 0;
+  };
   struct VirtualClock final : world::Clock {
     explicit VirtualClock(const State& s) : state(s) {}
     Instant now() override { return {static_cast<std::int64_t>(state.now / 1'000)}; }
@@ -91,7 +95,9 @@ class SimWorld {
   };
 
   void serve(const Event& event, Driver& driver);
-  void approach(std::uint32_t node, std::uint32_t lead, Driver& driver) const;
+  void approach(std::uint32_t node, std::uint32_t lead, Driver& driver);
+  void approach(Rank rank, std::uint32_t lead, Driver& driver) const;
+  void approach_one(Driver& driver);
   void turn(Rank rank, Turn what, Driver& driver);
   void expire(Picoseconds time);
   void settle();
@@ -102,6 +108,8 @@ class SimWorld {
   VirtualClock clock_;
   SeededRandom random_;
   Counters trace_;
+  Approached approached_[kLeads];  // by lead
+  std::uint32_t lead_ = 0;         // of the rank that was approached last
   Picoseconds finish_ = 0, served_until_ = 0;
   std::uint64_t events_ = 0;
 };
