@@ -149,9 +149,11 @@ bool Communicator::look_for_failure() {
 }
 
 void Communicator::prefetch(std::uint32_t lead) const {
-  if (lead == 3) return hocket::prefetch(this, sizeof *this);
+  if (lead == 3) {
+    hocket::prefetch(&running_, sizeof running_);
+    return hocket::prefetch(&world_, sizeof world_);
+  }
   if (running_ == nullptr) return;
-  if (lead == 2) return hocket::prefetch(running_, sizeof *running_);
   running_->prefetch(lead);
 }
 

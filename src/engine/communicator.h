@@ -122,6 +122,7 @@ class Communicator final : private Mail {
   void post(Op& op);
   Result<Op*> take_op();
 
+  Op *running_ = nullptr, *first_ = nullptr, *newest_ = nullptr;
   const world::World world_;
   Loop& loop_;
   Listener& listener_;
@@ -135,7 +136,6 @@ class Communicator final : private Mail {
     OpSeq entered;  // of the ops that have started
   } numbers_;
   Op* pool_ = nullptr;
-  Op *running_ = nullptr, *first_ = nullptr, *newest_ = nullptr;
   Bytes scratch_;
   std::optional<Error> failure_;        // written under the submit lock
   std::optional<std::string> aborted_;  // why; under the submit lock

@@ -98,6 +98,10 @@ void Op::fail(Error error) {
 
 void Op::prefetch(std::uint32_t lead) const {
   constexpr std::size_t kFrame = 384;  // of either coroutine of a lane, nearly
+  if (lead == 2) {
+    hocket::prefetch(&works_, sizeof works_);
+    return hocket::prefetch(&outline_, sizeof outline_);
+  }
   if (lead == 1) {
     hocket::prefetch(works_.data(), works_.size() * sizeof(Work));
     return hocket::prefetch(lanes_.data(), lanes_.size() * sizeof(Lane));

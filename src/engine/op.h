@@ -99,14 +99,14 @@ class Op final : public Mail, private Scope::Owner, private Timer {
 
   Communicator& communicator_;
   Scope scope_;
-  std::vector<Work> works_;
+  std::vector<Work> works_;  // up to outline_: what lanes look at
   std::vector<Lane> lanes_;
   std::optional<Error> error_;
+  Outline outline_;
   OpSeq seq_, entry_;
   Instant submitted_;
   Op* next_ = nullptr;  // in the communicator's queue or pool
   Phase phase_ = Phase::queued;
-  Outline outline_;
   Word done_;
 };
 

@@ -32,7 +32,8 @@ Result<std::unique_ptr<Run>> Run::make(const RunOptions& options) {
 Run::Run(const RunOptions& options)
     : options_(options),
       world_(options.tuning->agreed().topology,
-             with_costs(options.sim, options.tuning->agreed().costs)) {
+             with_costs(options.sim, options.tuning->agreed().costs)),
+      ranks_(options.tuning->agreed().topology->world()) {
   const algo::Agreed& agreed = options.tuning->agreed();
   engine::Config config;
   config.topology = agreed.topology;
@@ -43,7 +44,7 @@ Run::Run(const RunOptions& options)
   Prng random(options.sim.seed);
   for (std::uint32_t i = 0; i < agreed.topology->world(); ++i) {
     const Rank rank{i};
-    ranks_.emplace_back(
+    ranks_[i].emplace(
         engine::Communicator::Parts{world_.world(rank), world_.loop(), *this, shared, rank});
     world_.start_at(rank, options.late > 0 ? random.below(options.late) : 0);
   }
@@ -79,7 +80,7 @@ void Run::start(Rank rank) {
   if (!options_.inputs.empty()) call.input = options_.inputs[rank.value];
   if (!options_.outputs.empty()) call.output = options_.outputs[rank.value];
   for (std::uint32_t i = 0; i < options_.ops; ++i) {
-    Result<engine::Op*> op = ranks_[rank.value].submit({&call, 1});
+    Result<engine::Op*> op = ranks_[rank.value]->submit({&call, 1});
     if (op) {
       ops_.push_back(*op);
     } else {

@@ -6,8 +6,8 @@
 // Cost: as in sim/README.md.
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "algo/select.h"
@@ -63,8 +63,8 @@ class Run final : private sim::Driver, private engine::Communicator::Listener {
 
  private:
   void start(Rank rank) override;
-  void look(Rank rank) override { ranks_[rank.value].poll(); }
-  void approach(Rank rank, std::uint32_t lead) override { ranks_[rank.value].prefetch(lead); }
+  void look(Rank rank) override { ranks_[rank.value]->poll(); }
+  void approach(Rank rank, std::uint32_t lead) override { ranks_[rank.value]->prefetch(lead); }
   void passed(Picoseconds time) override {
     if (options_.progress != nullptr) options_.progress->passed(time);
   }
@@ -73,7 +73,7 @@ class Run final : private sim::Driver, private engine::Communicator::Listener {
   const RunOptions options_;
   algo::Choice choice_;
   sim::SimWorld world_;
-  std::deque<engine::Communicator> ranks_;  // a deque: they do not move
+  std::vector<std::optional<engine::Communicator>> ranks_;  // all there are; they do not move
   std::vector<engine::Op*> ops_;
   Outcome outcome_;
 };
