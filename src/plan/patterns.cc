@@ -166,7 +166,7 @@ Exchange round(const At& at, std::uint32_t k) {
 }  // namespace push_from_root
 
 // Round k takes the operand of the rank k + 1 before the root, which adds it to its own.
-namespace reduce_at_root {
+namespace push_to_root {
 
 Shape shape(const Topology& topology) {
   const std::uint32_t world = topology.world();
@@ -191,9 +191,9 @@ Exchange round(const At& at, std::uint32_t k) {
   return x;
 }
 
-}  // namespace reduce_at_root
+}  // namespace push_to_root
 
-namespace signal_to_all {
+namespace signal_all {
 
 Shape shape(const Topology& topology) { return {1, topology.world() - 1}; }
 
@@ -206,7 +206,7 @@ Exchange round(const At& at, std::uint32_t k) {
   return x;
 }
 
-}  // namespace signal_to_all
+}  // namespace signal_all
 
 namespace {
 
@@ -219,8 +219,8 @@ constexpr Expansion kExpansions[] = {
     {Collective::reduce_scatter, FoldOrder::rounds, push_and_reduce::shape, push_and_reduce::round},
     {Collective::alltoall, FoldOrder::rounds, exchange_blocks::shape, exchange_blocks::round},
     {Collective::broadcast, FoldOrder::rounds, push_from_root::shape, push_from_root::round},
-    {Collective::reduce, FoldOrder::rounds, reduce_at_root::shape, reduce_at_root::round},
-    {Collective::barrier, FoldOrder::rounds, signal_to_all::shape, signal_to_all::round},
+    {Collective::reduce, FoldOrder::rounds, push_to_root::shape, push_to_root::round},
+    {Collective::barrier, FoldOrder::rounds, signal_all::shape, signal_all::round},
 };
 static_assert(std::size(kExpansions) == kPatterns - 1);
 
@@ -238,8 +238,8 @@ const char* name_of(Pattern pattern) {
                                              "push_and_reduce",
                                              "exchange_blocks",
                                              "push_from_root",
-                                             "reduce_at_root",
-                                             "signal_to_all"};
+                                             "push_to_root",
+                                             "signal_all"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 

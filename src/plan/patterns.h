@@ -11,8 +11,8 @@
 //   push_and_reduce      reduce_scatter: everybody sends each owner its part, owners add
 //   exchange_blocks      alltoall: everybody sends everybody its block
 //   push_from_root       broadcast: the root sends all to everybody
-//   reduce_at_root       reduce: everybody sends all to the root, which adds
-//   signal_to_all        barrier: everybody sends everybody a signal
+//   push_to_root       reduce: everybody sends all to the root, which adds
+//   signal_all        barrier: everybody sends everybody a signal
 //
 // Threads: pure functions.
 #pragma once
@@ -63,14 +63,14 @@ Shape shape(const Topology& topology);
 Exchange round(const At& at, std::uint32_t k);
 }  // namespace push_from_root
 
-namespace reduce_at_root {
+namespace push_to_root {
 Shape shape(const Topology& topology);
 Exchange round(const At& at, std::uint32_t k);
-}  // namespace reduce_at_root
+}  // namespace push_to_root
 
-namespace signal_to_all {
+namespace signal_all {
 Shape shape(const Topology& topology);
 Exchange round(const At& at, std::uint32_t k);
-}  // namespace signal_to_all
+}  // namespace signal_all
 
 }  // namespace hocket

@@ -77,8 +77,8 @@ enum class Pattern : std::uint8_t {
   push_and_reduce,
   exchange_blocks,
   push_from_root,
-  reduce_at_root,
-  signal_to_all,
+  push_to_root,
+  signal_all,
 };
 inline constexpr std::size_t kPatterns = 9;
 

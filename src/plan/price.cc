@@ -101,6 +101,32 @@ Price by_depth(const Plan& plan, const Costs& costs, const char* why) {
   return price;
 }
 
+/// Of a depth of one, so each rank hears from the root itself, or the root from it. What the root
+/// sends leaves while it hands over the next; what it takes waits for its turn, and has come then.
+Price by_root(const Plan& plan, const Costs& costs) {
+  const Topology& topology = *plan.topology;
+  const LinkCost& link = costs.of(topology.nodes() > 1 ? LinkClass::rail : LinkClass::node);
+  const std::uint64_t piece = plan.total_bytes() / plan.pieces;
+  const std::uint64_t cuts = std::max<std::uint64_t>(1, piece / plan.slice_bytes);
+  const Picoseconds messages = std::uint64_t{plan.pieces} * (topology.world() - 1);
+  const Picoseconds port = link.time(piece), cpu = costs.message * cuts;
+  Price price;
+  if (plan.request.collective == Collective::reduce) {
+    price.alpha = link.alpha;
+    price.beta = port * messages;
+    price.gamma = costs.fold(piece) * messages;
+    price.cpu = cpu * (messages + 1);
+  } else {
+    price.alpha = 2 * link.alpha;  // a landing waits for the entry of its target
+    price.beta = port * (port < cpu ? 1 : messages);
+    price.cpu = cpu * (port < cpu ? messages + 1 : 2);
+  }
+  price.time = price.alpha + price.beta + price.gamma + price.cpu;
+  price.exact = false;
+  price.why = "too many ranks to follow: the root's messages one after another";
+  return price;
+}
+
 /// What is followed: the plan, in longer slices where there are too many.
 struct Subject {
   Plan plan;
@@ -177,6 +203,9 @@ Price estimated(const Subject& subject) {
   const Topology& topology = *plan.topology;
   if (plan.algorithm->depth(topology) > 1)
     return by_depth(plan, subject.costs, "too long a chain to follow: its slowest hop repeated");
+  const Collective collective = plan.request.collective;
+  if (collective == Collective::broadcast || collective == Collective::reduce)
+    return by_root(plan, subject.costs);
   const bool nodes = topology.uniform() && topology.nodes() > 1;
   Followed followed = subject.all_rounds(nodes ? topology.ranks_per_node() : 1);
   followed.smooth = true;

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "algo/table.h"
 #include "base/prng.h"
@@ -176,6 +177,30 @@ TEST(Price, RingIsItsClosedForm) {
       EXPECT_EQ(price.time, events);
       EXPECT_NEAR(static_cast<double>(price.time) / form, 1, 1e-6) << n << ' ' << count;
     }
+}
+
+/// Where the root's messages are too many to follow.
+TEST(Price, RootsOfManyRanksAreEstimatedAndSaySo) {
+  for (const auto& [collective, nodes, ranks] : {std::tuple{Collective::broadcast, 1u, 128u},
+                                                 {Collective::broadcast, 16u, 8u},
+                                                 {Collective::reduce, 1u, 128u},
+                                                 {Collective::reduce, 16u, 8u}})
+    for (const std::uint64_t count : {1u, 1u << 10, 1u << 18})
+      for (const Picoseconds message : {0u, 300'000u}) {
+        const Topology topology(nodes, ranks);
+        Request request{.collective = collective};
+        request.count = count;
+        Costs costs;
+        costs.message = message;
+        Plan plan = make_plan(*algo::find(collective, "direct"), topology, request);
+        plan.slice_bytes = 1u << 31;
+        const Price exact = price(plan, costs), estimate = price(plan, costs, 2048);
+        EXPECT_TRUE(exact.exact) << exact.why;
+        EXPECT_FALSE(estimate.exact);
+        const double ratio = static_cast<double>(estimate.time) / static_cast<double>(exact.time);
+        EXPECT_NEAR(ratio, 1, 0.1)
+            << name_of(collective) << ' ' << topology.text() << ' ' << count << ' ' << message;
+      }
 }
 
 TEST(Price, LongPlansAreExtrapolatedAndSaySo) {

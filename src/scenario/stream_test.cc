@@ -266,10 +266,13 @@ class Cases {
     request.root = Rank{static_cast<std::uint32_t>(random_.below(world))};
     domain.add(row, request);
     rows_seen_.insert({&row, world});
+    roots_seen_.insert({world, request.root.value});
     types_seen_.insert({&row, request.type, request.op});
   }
   std::size_t rows_seen() const { return rows_seen_.size(); }
   std::size_t types_seen() const { return types_seen_.size(); }
+  /// Of all worlds.
+  std::size_t roots_seen() const { return roots_seen_.size(); }
   std::size_t rows() const { return rows_.size(); }
 
  private:
@@ -285,6 +288,7 @@ class Cases {
   const std::vector<const Algorithm*> rows_ = rows_with_a_pattern();
   std::size_t next_ = 0;
   std::set<std::pair<const Algorithm*, std::uint32_t>> rows_seen_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> roots_seen_;
   std::set<std::tuple<const Algorithm*, DataType, ReduceOp>> types_seen_;
 };
 
@@ -318,6 +322,7 @@ TEST(Stream, TwinsLeaveTheBytesOfTheRounds) {
   if (runs < kInterleavings) return;
   EXPECT_EQ(cases.rows_seen(), cases.rows() * 16);
   EXPECT_EQ(cases.types_seen(), cases.rows() * kDataTypes * kReduceOps);
+  EXPECT_EQ(cases.roots_seen(), 1u + 16 * 17 / 2 - 1);
 }
 
 /// The grid that a GPU would run.
@@ -334,6 +339,29 @@ TEST(Stream, TwinsRunTheChosenGrid) {
     staged.set_manner(Lowering::staged, {2, 512});
     EXPECT_EQ(domain.run(both), "");
   }
+}
+
+// Whoever has nothing to give, or to get, waits for all nevertheless.
+TEST(Stream, AnOpOfNothingEndsWhenAllHaveCome) {
+  constexpr std::uint32_t kWorld = 3;
+  const Topology topology(1, kWorld);
+  cpu::ThreadPool pool;
+  Prng random(4);
+  for (const Algorithm* row : rows_with_a_pattern())
+    for (const Lowering lowering : {Lowering::packet, Lowering::staged})
+      for (std::uint32_t late = 0; late < kWorld; ++late) {
+        Op op(topology, *row, {.collective = row->collective}, random);
+        op.set_manner(lowering, {2, 4});
+        Interpreter interpreter(pool, {.capacity = {.world = kWorld, .packets = 1, .staged = 128},
+                                       .seed = random.next()});
+        for (std::uint32_t rank = 0; rank < kWorld; ++rank)
+          if (rank != late) op.launch(interpreter, rank);
+        EXPECT_EQ(interpreter.run(), Interpreter::End::stuck) << op.text();
+        for (std::uint32_t rank = 0; rank < kWorld; ++rank)
+          EXPECT_EQ(interpreter.ended(rank), 0u) << op.text();
+        op.launch(interpreter, late);
+        EXPECT_EQ(interpreter.run(), Interpreter::End::done) << interpreter.waiting();
+      }
 }
 
 // Kernels with a planted fault, to show that the tests above would find it.

@@ -106,8 +106,8 @@ class Queue {
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-  static constexpr std::uint64_t kNear = 1024;  // windows with a bucket of nodes
-  static constexpr std::uint64_t kSoon = 8;     // windows whose events wait in no order
+  static constexpr std::uint64_t kNear = 256;  // windows with a bucket of nodes
+  static constexpr std::uint64_t kSoon = 8;    // windows whose events wait in no order
   struct alignas(64) Node {         // one line of cache: whoever pushes has to wait for it
     std::vector<Event> soon, late;  // late: a heap
     Picoseconds next = kEnd;        // when it is due, as the calendar knows

@@ -19,5 +19,18 @@ TEST(Barrier, SignalsTheLogarithmOfTheWorld) {
     EXPECT_EQ(traffic("halving_doubling", n), (Traffic{.messages = log2_ceil(n)}));
 }
 
+TEST(Barrier, DirectSignalsEverybodyAtOnce) {
+  for (std::uint32_t n = 1; n <= 64; ++n)
+    EXPECT_EQ(traffic("direct", n), (Traffic{.messages = n - 1}));
+  const Topology topology(1, 7);
+  std::uint32_t seen = 0;
+  for (std::uint32_t k = 0; k < 6; ++k) {
+    const Exchange x = row("direct").round({topology, {}, Rank{2}, {}}, k);
+    EXPECT_EQ(x.after, 0u);
+    seen |= 1u << x.to.value;
+  }
+  EXPECT_EQ(seen, 0b1111011u);
+}
+
 }  // namespace
 }  // namespace hocket::algo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barrier in one step: everybody signals everybody. It is its pattern, signal_to_all
+// Barrier in one step: everybody signals everybody. It is its pattern, signal_all
 // (plan/patterns.h).
 //
 // Cost: T = alpha, and n-1 messages to pay for.
@@ -9,7 +9,7 @@
 
 namespace hocket::algo::barrier::direct {
 
-using signal_to_all::round;
-using signal_to_all::shape;
+using signal_all::round;
+using signal_all::shape;
 
 }  // namespace hocket::algo::barrier::direct

@@ -20,7 +20,7 @@ constexpr Algorithm kRows[] = {
      .shape = direct::shape,
      .round = direct::round,
      .depth = all_at_once,
-     .pattern = Pattern::signal_to_all},
+     .pattern = Pattern::signal_all},
 };
 static_assert(names_differ(kRows));
 

@@ -37,5 +37,19 @@ TEST(Broadcast, ChainPassesFromTheRootThroughEveryRank) {
   }
 }
 
+TEST(Broadcast, DirectSendsFromTheRootAlone) {
+  for (std::uint32_t n = 1; n <= 64; ++n)
+    EXPECT_EQ(traffic("direct", n), (Traffic{.messages = n - 1, .blocks = n - 1, .copies = 1}));
+  const Topology topology(1, 5);
+  const Request request{.collective = Collective::broadcast, .root = Rank{3}};
+  for (std::uint32_t r = 0; r < 5; ++r)
+    for (std::uint32_t k = 1; k < 5; ++k) {
+      const Exchange x = row("direct").round({topology, request, Rank{r}, {}}, k);
+      EXPECT_EQ(x.to, r == 3 ? Rank{(3 + k) % 5} : kNobody);
+      EXPECT_EQ(x.from, r == (3 + k) % 5 ? Rank{3} : kNobody);
+      EXPECT_EQ(x.after, 0u);
+    }
+}
+
 }  // namespace
 }  // namespace hocket::algo

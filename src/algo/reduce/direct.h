@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduce in one step: everybody sends all to the root, which adds. It is its pattern,
-// reduce_at_root (plan/patterns.h).
+// push_to_root (plan/patterns.h).
 //
 // Cost: T = alpha + (n-1) m (beta + gamma), all of it at the root.
 // Wins: few bytes, or few ranks.
@@ -9,7 +9,7 @@
 
 namespace hocket::algo::reduce::direct {
 
-using reduce_at_root::round;
-using reduce_at_root::shape;
+using push_to_root::round;
+using push_to_root::shape;
 
 }  // namespace hocket::algo::reduce::direct

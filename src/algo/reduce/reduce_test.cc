@@ -41,5 +41,21 @@ TEST(Reduce, BinomialLeavesANodeOnce) {
     }
 }
 
+TEST(Reduce, DirectSendsOnceAndAddsAtTheRoot) {
+  EXPECT_EQ(traffic("direct", 1), (Traffic{.copies = 1}));
+  for (std::uint32_t n = 2; n <= 64; ++n)
+    EXPECT_EQ(traffic("direct", n), (Traffic{.messages = 1, .blocks = 1, .folds = n - 1}));
+  const Topology topology(1, 5);
+  const Request request{.collective = Collective::reduce, .root = Rank{3}};
+  for (std::uint32_t r = 0; r < 5; ++r)
+    for (std::uint32_t k = 0; k < 4; ++k) {
+      const Exchange x = row("direct").round({topology, request, Rank{r}, {}}, k);
+      const std::uint32_t sender = (3 + 5 - k - 1) % 5;
+      EXPECT_EQ(x.from, r == 3 ? Rank{sender} : kNobody);
+      EXPECT_EQ(x.to, r == sender ? Rank{3} : kNobody);
+      EXPECT_EQ(x.after, 0u);
+    }
+}
+
 }  // namespace
 }  // namespace hocket::algo

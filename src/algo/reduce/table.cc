@@ -29,7 +29,7 @@ constexpr Algorithm kRows[] = {
      .shape = direct::shape,
      .round = direct::round,
      .depth = all_at_once,
-     .pattern = Pattern::reduce_at_root},
+     .pattern = Pattern::push_to_root},
 };
 static_assert(names_differ(kRows));
 

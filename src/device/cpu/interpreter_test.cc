@@ -93,6 +93,66 @@ TEST(Interpreter, SwapsInAnyInterleaving) {
   }
 }
 
+/// A part for one rank alone: what `root` has goes to all, or what all have to `root`, or nothing.
+enum class Rooted { stored, folded, empty };
+
+world::Swap rooted_swap(Rooted how, std::uint32_t root, std::uint32_t me, Exchange& exchange) {
+  world::Swap swap = exchange.action(me, 1, 1).swap;
+  const world::Parts all = {exchange.count}, none = {};
+  world::Parts roots = all;
+  roots.only = root;
+  swap.sent = how == Rooted::folded ? roots : none;
+  swap.received = how == Rooted::stored ? roots : none;
+  if (me == root && how == Rooted::stored) swap.sent = all;
+  if (me == root && how == Rooted::folded) swap.received = all;
+  return swap;
+}
+
+void expect_rooted(Rooted how, std::uint32_t root, const Exchange& exchange) {
+  for (std::uint32_t rank = 0; rank < exchange.world; ++rank) {
+    const Numbers untouched(exchange.outputs[rank].size(), -1);
+    Numbers expected = untouched;
+    if (how == Rooted::stored)
+      std::copy(exchange.inputs[root].begin(), exchange.inputs[root].end(), expected.begin());
+    if (how == Rooted::folded && rank == root) expected = exchange.expected();
+    EXPECT_EQ(exchange.outputs[rank], expected) << "root " << root << " rank " << rank;
+  }
+}
+
+/// All but `late` launch first.
+void run_rooted(ThreadPool& pool, Rooted how, std::uint32_t root, world::Lowering lowering) {
+  constexpr std::uint32_t kWorld = 4;
+  const world::Combine combine =
+      how == Rooted::folded ? world::Combine::fold_by_round : world::Combine::store;
+  for (std::uint32_t late = 0; late < kWorld; ++late) {
+    DomainOptions options = domain(kWorld, late);
+    options.capacity.staged = 256;
+    Interpreter interpreter(pool, options);
+    Exchange exchange(kWorld, 21, combine);
+    const auto launch_on = [&](std::uint32_t rank) {
+      world::Action action = exchange.action(rank, 2, 5);
+      action.lowering = lowering;
+      action.swap = rooted_swap(how, root, rank, exchange);
+      interpreter.launch(rank, action);
+    };
+    for (std::uint32_t rank = 0; rank < kWorld; ++rank)
+      if (rank != late) launch_on(rank);
+    EXPECT_EQ(interpreter.run(), Interpreter::End::stuck);
+    for (std::uint32_t rank = 0; rank < kWorld; ++rank) EXPECT_EQ(interpreter.ended(rank), 0u);
+    launch_on(late);
+    ASSERT_EQ(interpreter.run(), Interpreter::End::done) << interpreter.waiting();
+    expect_rooted(how, root, exchange);
+  }
+}
+
+// Whoever gets nothing, or gives nothing, waits for all nevertheless.
+TEST(Interpreter, SwapsOfPartsForOneRankAlone) {
+  ThreadPool pool;
+  for (const Rooted how : {Rooted::stored, Rooted::folded, Rooted::empty})
+    for (const world::Lowering lowering : {world::Lowering::packet, world::Lowering::staged})
+      for (std::uint32_t root = 0; root < 4; ++root) run_rooted(pool, how, root, lowering);
+}
+
 TEST(Interpreter, FollowsFromItsSeed) {
   ThreadPool pool;
   const auto turns_with = [&pool](std::uint64_t seed) {

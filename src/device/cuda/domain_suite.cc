@@ -13,8 +13,8 @@ std::string text(const Launch& how) {
 }
 
 std::string text(const Op& op) {
-  return fmt::format("{} world {} count {} {} {}{}", name_of(op.row), op.world, op.count,
-                     name_of(op.type), name_of(op.op), op.in_place ? " in place" : "");
+  return fmt::format("{} world {} root {} count {} {} {}{}", name_of(op.row), op.world, op.root,
+                     op.count, name_of(op.type), name_of(op.op), op.in_place ? " in place" : "");
 }
 
 bool Ranks::is_well() const {

@@ -64,6 +64,8 @@ class Checks {
   void run_draw(Ranks& ranks, Op op, std::uint32_t draw) {
     constexpr std::uint64_t kFirst[] = {0, 1, 4097};
     op.count = draw < std::size(kFirst) ? kFirst[draw] : draw_count(op);
+    if (op.row == Row::barrier) op.count = 0;
+    op.root = static_cast<std::uint32_t>(random_.below(op.world));
     op.in_place = random_.below(2) == 0;
     const Launch how = draw_launch(op);
     const bool is_graph = random_.below(3) == 0;
@@ -251,6 +253,7 @@ class Times {
   static Op op(Row row, std::uint64_t bytes) {
     Op op = {.row = row, .count = bytes / 4};
     if (op.sends_parts() || op.gets_parts()) op.count /= 2;
+    if (row == Row::barrier) op.count = 0;
     return op;
   }
   static Launch launch(world::Lowering lowering, std::uint64_t bytes) {
@@ -260,10 +263,15 @@ class Times {
   }
 
   static std::string cell(const Op& op, std::uint64_t bytes, double microseconds) {
-    if (bytes < 1 << 20) return fmt::format("{:.2f}", microseconds);
-    const double trips = op.sends_parts() || op.gets_parts() ? 1 : 2;
-    const double moved = trips * (op.world - 1) / op.world * static_cast<double>(bytes);
+    if (bytes < 1 << 20 || op.count == 0) return fmt::format("{:.2f}", microseconds);
+    const double moved = crossings(op) * static_cast<double>(bytes);
     return fmt::format("{:.2f} ({:.0f} GB/s)", microseconds, moved / microseconds / 1e3);
+  }
+  /// How often the bytes have to cross the busiest link.
+  static double crossings(const Op& op) {
+    if (op.row == Row::broadcast || op.row == Row::reduce) return 1;
+    const double trips = op.sends_parts() || op.gets_parts() ? 1 : 2;
+    return trips * (op.world - 1) / op.world;
   }
 
   void launch(const Op& op, const Launch& how, std::uint32_t rank) {

@@ -12,17 +12,36 @@
 
 namespace hocket::cuda {
 
-enum class Row : std::uint8_t { one_shot, direct, all_gather, reduce_scatter, alltoall };
-inline constexpr std::size_t kRows = 5;
+enum class Row : std::uint8_t {
+  one_shot,
+  direct,
+  all_gather,
+  reduce_scatter,
+  alltoall,
+  broadcast,
+  reduce,
+  barrier,
+};
+inline constexpr std::size_t kRows = 8;
 
 constexpr const char* name_of(Row row) {
-  constexpr std::array<const char*, kRows> kNames = {"all_reduce one_shot", "all_reduce direct",
-                                                     "all_gather", "reduce_scatter", "alltoall"};
+  constexpr std::array<const char*, kRows> kNames = {"all_reduce one_shot",
+                                                     "all_reduce direct",
+                                                     "all_gather",
+                                                     "reduce_scatter",
+                                                     "alltoall",
+                                                     "broadcast",
+                                                     "reduce",
+                                                     "barrier"};
   return kNames[static_cast<std::size_t>(row)];
 }
-constexpr bool folds(Row row) { return row != Row::all_gather && row != Row::alltoall; }
+constexpr bool folds(Row row) {
+  return row == Row::one_shot || row == Row::direct || row == Row::reduce_scatter ||
+         row == Row::reduce;
+}
 
-/// An op of all ranks; `count` elements: the whole of an all_reduce, else of each part.
+/// An op of all ranks; `count` elements: the whole of an all_reduce, else of each part; a barrier
+/// has none.
 struct Op {
   Row row = Row::one_shot;
   std::uint32_t world = 2;
@@ -30,6 +49,7 @@ struct Op {
   DataType type = DataType::float32;
   ReduceOp op = ReduceOp::sum;
   bool in_place = false;
+  std::uint32_t root = 0;
 
   std::uint32_t swaps() const { return row == Row::direct ? 2 : 1; }
   bool sends_parts() const { return row == Row::reduce_scatter || row == Row::alltoall; }
@@ -64,7 +84,9 @@ inline world::Swap swap_of(const Op& op, std::uint32_t k, std::uint32_t rank,
   const std::uint64_t share = op.count / op.world;
   const world::Parts cut = {
       .size = share, .stride = share, .longer = static_cast<std::uint32_t>(op.count % op.world)};
-  const world::Parts mine = {.size = cut.count(rank)};
+  const world::Parts mine = {.size = cut.count(rank)}, none = {};
+  const world::Parts roots = {.size = op.count, .only = op.root};
+  const bool is_root = rank == op.root;
   std::byte* const my_block = b.output + cut.begin(rank) * size_of(op.type);
   const auto make = [&](const std::byte* input, const world::Parts& sent, std::byte* output,
                         const world::Parts& received, world::Combine combine) {
@@ -81,9 +103,15 @@ inline world::Swap swap_of(const Op& op, std::uint32_t k, std::uint32_t rank,
     case Row::reduce_scatter:
       return make(b.input, each, b.output, all, world::Combine::fold_by_round);
     case Row::alltoall:
+      return make(b.input, each, b.output, each, world::Combine::store);
+    case Row::broadcast:
+      return make(b.input, is_root ? all : none, b.output, roots, world::Combine::store);
+    case Row::reduce:
+      return make(b.input, roots, b.output, is_root ? all : none, world::Combine::fold_by_round);
+    case Row::barrier:
       break;
   }
-  return make(b.input, each, b.output, each, world::Combine::store);
+  return make(b.input, none, b.output, none, world::Combine::store);
 }
 
 /// Does the swaps of all ranks, one each, in host memory.

@@ -93,6 +93,12 @@ class Ends {
     return received_part<kUnit>(swap_, rank, size_);
   }
 
+  /// Of a fold: what comes of it, and the own operand, which is as long.
+  HOCKET_DEVICE Target result() const { return {swap_.output, swap_.received.size * size_}; }
+  HOCKET_DEVICE Source own() const {
+    return {swap_.input + swap_.sent.begin(domain_.me) * size_, swap_.received.size * size_};
+  }
+
   template <class Tile>
   HOCKET_DEVICE Units<Tile> load(const Source& part, const Tile& tile) const {
     Units<Tile> units;

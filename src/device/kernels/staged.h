@@ -120,7 +120,7 @@ class StagedSwap {
         store_from(source(domain_, combine_, k));
       }
     } else {
-      ends_.fold(ends_.sent(domain_.me), ends_.received(domain_.me), window_,
+      ends_.fold(ends_.own(), ends_.result(), window_,
                  [&](std::uint32_t from, const auto& tile, auto& vectors) {
                    vectors = staged(from, tile);
                    return true;

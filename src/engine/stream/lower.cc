@@ -133,10 +133,10 @@ Result<Actions> lower(const Plan& plan, Rank me, const Memory& memory, const Man
     case Pattern::push_from_root:
       add(cuts.broadcast(memory));
       break;
-    case Pattern::reduce_at_root:
+    case Pattern::push_to_root:
       add(cuts.reduce(memory));
       break;
-    case Pattern::signal_to_all:
+    case Pattern::signal_all:
       add(cuts.nothing());
       break;
   }
