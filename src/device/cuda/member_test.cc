@@ -333,7 +333,7 @@ TEST_F(MemberTest, OpsOfAllStreamsComeInOneOrder) {
   auto a = make(options(0)), b = make(options(1));
   connect(a, b);
   machine_.steps.clear();
-  for (const std::uintptr_t stream : {1, 1, 3, 3, 1}) EXPECT_TRUE(enqueue(*a, stream));
+  for (const std::uintptr_t stream : {1u, 1u, 3u, 3u, 1u}) EXPECT_TRUE(enqueue(*a, stream));
   EXPECT_EQ(machine_.steps, (std::vector<std::string>{"1 runs", "1 runs", "3 waits", "3 runs",
                                                       "3 runs", "1 waits", "1 runs"}));
   machine_.steps.clear();
@@ -348,7 +348,7 @@ TEST_F(MemberTest, OpsOfAGraphWaitForNoneOutsideOfIt) {
   EXPECT_TRUE(enqueue(*a, 1));
   machine_.steps.clear();
   machine_.graph = 1;
-  for (const std::uintptr_t stream : {3, 4}) EXPECT_TRUE(enqueue(*a, stream));
+  for (const std::uintptr_t stream : {3u, 4u}) EXPECT_TRUE(enqueue(*a, stream));
   machine_.graph = 2;
   EXPECT_TRUE(enqueue(*a, 3));
   machine_.graph = 0;
