@@ -79,6 +79,11 @@ Exchange one_message_is_missing(const At& at, std::uint32_t k) {
   if (at.me == Rank{5} && k == 4) x.to = kNobody;
   return x;
 }
+Exchange the_root_forgets_one(const At& at, std::uint32_t k) {
+  Exchange x = round_of(Collective::broadcast, "direct", at, k);
+  if (k == 5) x.to = kNobody;
+  return x;
+}
 Exchange one_message_too_many(const At& at, std::uint32_t k) {
   Exchange x = round_of(Collective::broadcast, "chain", at, k);
   if (at.me == Rank{2} && k == 1) {  // the end of the chain
@@ -175,6 +180,7 @@ void rounds(Algorithm& algorithm) {
 
 Shape twice_the_rounds(const Topology& t) { return {t.world(), 4 * (t.world() - 1)}; }
 Shape one_round_less(const Topology&) { return {1, 3}; }
+Shape signals_less_one(const Topology& t) { return {1, t.world() - 2}; }
 Shape shape_without_saving(const Topology& t) { return {1, t.world() - 1}; }
 
 constexpr auto kReduce = Collective::all_reduce;
@@ -205,6 +211,8 @@ const Planted kPlanted[] = {
      "rank 0 round 0: sends blocks that its buffer does not hold"},
     {"message missing", kReduce, "ring", rounds<one_message_is_missing>,
      "rank 6 round 4: the two ends name different blocks: rank 5 sends it in round 5"},
+    {"message of the root missing", Collective::broadcast, "direct", rounds<the_root_forgets_one>,
+     "rank 8 round 5: waits for rank 3, which does not send"},
     {"message too many", Collective::broadcast, "chain", rounds<one_message_too_many>,
      "rank 2 round 1: sends to rank 3, which does not take it"},
     {"messages swapped", kReduce, "ring", rounds<two_messages_are_swapped>,
@@ -214,6 +222,12 @@ const Planted kPlanted[] = {
     {"rounds", Collective::barrier, "halving_doubling",
      [](Algorithm& a) { a.shape = one_round_less; },
      "rank 0 round 2: leaves before rank 1 has entered"},
+    {"rounds, of signals", Collective::barrier, "direct",
+     [](Algorithm& a) {
+       a.shape = signals_less_one;
+       a.pattern = Pattern::none;
+     },
+     "rank 0 round 9: leaves before rank 1 has entered"},
     {"operand", kReduce, "halving_doubling", rounds<adds_to_the_wrong_operand>,
      "rank 0 round 3: leaves a wrong result in block 0"},
     {"operand never stored", kReduce, "ring", rounds<sends_a_sum_in_place_of_its_input>,
@@ -244,6 +258,12 @@ const Planted kPlanted[] = {
      "rank 0 round 0: uses scratch that the row does not claim"},
     {"claim of fold_order", kReduce, "ring", [](Algorithm& a) { a.fold_order = FoldOrder::ranks; },
      "rank 0 round 0: adds out of rank order: block 10"},
+    {"claim of fold_order at a root", Collective::reduce, "direct",
+     [](Algorithm& a) {
+       a.fold_order = FoldOrder::ranks;
+       a.pattern = Pattern::none;
+     },
+     "rank 3 round 0: adds out of rank order: block 0"},
     {"claim of depth", Collective::broadcast, "chain",
      [](Algorithm& a) { a.depth = [](const Topology&) { return 1u; }; },
      "rank 0 round 0: has a depth of 11"},

@@ -54,7 +54,8 @@ struct Swap {
   const std::byte* input = nullptr;  ///< of the whole of `sent`; the own part is read there as well
   std::byte* output = nullptr;       ///< of the whole of `received`; may be input, or within it,
                                      ///< where own parts coincide
-  Parts sent, received;              ///< what rank p is sent, and what it sends here
+  Parts sent, received;              ///< what rank p is sent, and what it sends here: to be folded,
+                                     ///< the same for all, `size` long, and so is the own part
   Combine combine = Combine::store;
   DataType type = DataType::float32;
   ReduceOp op = ReduceOp::sum;  ///< of folds. avg: floats are scaled before, integers after

@@ -43,10 +43,16 @@ Handle numbered(std::uintptr_t number) {
   return reinterpret_cast<Handle>(number);
 }
 
+/// Aligned as the driver does it.
+void* aligned(std::size_t bytes) {
+  constexpr std::size_t kLine = 512;
+  return std::aligned_alloc(kLine, (bytes + kLine - 1) / kLine * kLine);
+}
+
 void set_memory(FakeDriver& fake) {
   fake.set("cuMemAlloc_v2", [](Address* address, std::size_t bytes) {
     if (bytes == machine->no_memory_for) return Status::out_of_memory;
-    *address = reinterpret_cast<Address>(std::malloc(bytes));
+    *address = reinterpret_cast<Address>(aligned(bytes));
     return Status::success;
   });
   fake.set("cuMemFree_v2", [](Address address) {
@@ -55,7 +61,7 @@ void set_memory(FakeDriver& fake) {
     return Status::success;
   });
   fake.set("cuMemHostAlloc", [](void** memory, std::size_t bytes, unsigned) {
-    *memory = std::malloc(bytes);
+    *memory = aligned(bytes);
     return Status::success;
   });
   fake.set("cuMemFreeHost", [](void* memory) {

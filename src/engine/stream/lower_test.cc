@@ -118,6 +118,22 @@ TEST_F(Lower, OneRankGivesOrGetsAll) {
   EXPECT_EQ(part_bytes(barrier), 0u);
 }
 
+TEST_F(Lower, NothingIsASwapOfEmptyParts) {
+  for (std::size_t c = 0; c < kCollectives; ++c)
+    for (const Algorithm& row : algo::algorithms(static_cast<Collective>(c))) {
+      if (row.pattern == Pattern::none) continue;
+      const Plan none = plan(row.collective, row.name, 0);
+      EXPECT_EQ(part_bytes(none), 0u);
+      for (std::uint32_t me = 0; me < 4; ++me) {
+        const std::vector<Swap> all = swaps(none, me);
+        EXPECT_EQ(all.size(), row.pattern == Pattern::push_reduce_push ? 2u : 1u) << row.name;
+        for (const Swap& swap : all)
+          for (std::uint32_t peer = 0; peer < 4; ++peer)
+            EXPECT_EQ(swap.sent.count(peer) + swap.received.count(peer), 0u) << row.name;
+      }
+    }
+}
+
 TEST_F(Lower, RefusesWhatIsNoSwap) {
   EXPECT_EQ(
       refusal(plan(Collective::all_reduce, "ring", 10)),

@@ -155,6 +155,8 @@ void stream(benchmark::State& state, world::Port port, How how) {
       if (!side.fabric().ready(out)) continue;
       if (!side.fabric().write(out, {.source = {data.data(), size}})) return;
     }
+    world::Waiter end = side.waiter(world::Port::staged, 1);
+    side.write(end, {});
     side.drain();
   });
   Side& side = pair.side();
@@ -169,12 +171,12 @@ void stream(benchmark::State& state, world::Port port, How how) {
   state.SetBytesProcessed(state.iterations() * state.range(0));
   world::Waiter stop = side.waiter(world::Port::staged, 1);
   side.write(stop, {});
-  for (int idle = 0; idle < 10'000; ++idle) {
-    if (!side.fabric().ready(in)) continue;
-    how(side, in, size);
-    side.fabric().pop(in);
-    idle = 0;
-  }
+  // Rank 1 cannot end before all that it has sent is taken.
+  world::Waiter end = side.waiter(world::Port::arrival, 1);
+  while (!side.fabric().ready(end))
+    if (side.fabric().ready(in)) take();
+  while (side.fabric().ready(in)) take();
+  side.fabric().pop(end);
 }
 
 // Eight at a time, as a real fold does.
