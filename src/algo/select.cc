@@ -212,13 +212,11 @@ Result<std::shared_ptr<const Tuning>> Tuning::make(Agreed agreed) {
 Choice Tuning::choose(const Request& request) const {
   Table& table = tables_[static_cast<std::size_t>(request.collective)][request.in_place];
   if (table.made.load() == 0) {
-    while (!table.making.try_take()) {
-    }
+    const Held making(table.making);
     if (table.made.load() == 0) {
       table.rows = make_rows(request.collective, request.in_place);
       table.made.store(1);
     }
-    table.making.lay_down();
   }
   const std::uint64_t bytes = request.total_bytes(agreed_.topology->world());
   for (const Threshold& threshold : table.rows)

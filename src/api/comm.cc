@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/prng.h"
+
 using hocket::Code;
 using hocket::Error;
 using hocket::Result;
@@ -107,11 +109,10 @@ Result<std::shared_ptr<const engine::Config>> configure(Runtime& runtime, const 
 
 /// What all ranks must agree on beside what the meeting compares by itself.
 std::uint64_t agreement(const Settings& settings) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 1099511628211u; };
-  for (const char c : settings.algorithm) add(static_cast<unsigned char>(c));
-  if (settings.cuda) add(1);
-  return hash;
+  Hash hash;
+  hash.add_all(settings.algorithm);
+  if (settings.cuda) hash.add(1);
+  return hash.value();
 }
 
 Result<world::Join> make_join(const CommArguments& arguments, const Settings& settings,

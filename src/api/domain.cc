@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/comm.h"
+#include "base/prng.h"
 
 namespace hocket::api {
 namespace {
@@ -80,9 +81,9 @@ Result<void> check(const Topology& topology) {
 
 /// Of the id: the same on all ranks, another one for every communicator.
 std::uint64_t number_of(const world::UniqueId& id) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const std::byte byte : id) hash = (hash ^ static_cast<std::uint64_t>(byte)) * 1099511628211u;
-  return hash;
+  Hash hash;
+  hash.add_all(id);
+  return hash.value();
 }
 
 Result<std::unique_ptr<cuda::Member>> make_member(hocket_comm& comm, const world::UniqueId& id) {

@@ -39,14 +39,14 @@ struct Case {
 };
 
 inline std::uint64_t hash_of(const std::byte* data, std::size_t size) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a, by words
+  Hash hash;
   std::uint64_t word = 0;
   for (std::size_t at = 0; at < size; at += sizeof word) {
     word = 0;
     std::memcpy(&word, data + at, std::min(sizeof word, size - at));
-    hash = (hash ^ word) * 1099511628211u;
+    hash.add(word);
   }
-  return hash;
+  return hash.value();
 }
 
 template <class T>

@@ -23,4 +23,21 @@ class Baton {
   std::atomic<bool> taken_{false};
 };
 
+/// The baton, for as long as this lives: a moment, for which others wait.
+class Held {
+ public:
+  explicit Held(Baton& baton) : Held(baton, [] {}) {}
+  /// Who has to wait does `idle()` between tries: lets the holder have this core.
+  template <class Idle>
+  Held(Baton& baton, Idle idle) : baton_(baton) {
+    while (!baton_.try_take()) idle();
+  }
+  ~Held() { baton_.lay_down(); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  Baton& baton_;
+};
+
 }  // namespace hocket

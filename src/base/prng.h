@@ -23,4 +23,18 @@ class Prng {
   std::uint64_t state_;
 };
 
+/// FNV-1a, by words: tells values apart that were not made to collide.
+class Hash {
+ public:
+  void add(std::uint64_t word) { value_ = (value_ ^ word) * 1099511628211u; }
+  template <class Bytes>
+  void add_all(const Bytes& bytes) {
+    for (const auto byte : bytes) add(static_cast<unsigned char>(byte));
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 14695981039346656037u;
+};
+
 }  // namespace hocket

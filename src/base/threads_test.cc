@@ -43,6 +43,24 @@ TEST(Baton, OrdersTheMemoryOfWhoeverHoldsIt) {
   EXPECT_EQ(plain, 3 * each);
 }
 
+TEST(Baton, IsHeldForAScope) {
+  Baton baton;
+  {
+    const Held held(baton);
+    EXPECT_FALSE(baton.try_take());
+  }
+  EXPECT_TRUE(baton.try_take());
+  int waited = 0;
+  {
+    const Held held(baton, [&] {
+      if (++waited == 3) baton.lay_down();
+    });
+    EXPECT_EQ(waited, 3);
+    EXPECT_FALSE(baton.try_take());
+  }
+  EXPECT_TRUE(baton.try_take());
+}
+
 struct Letter {
   Letter* next_mail = nullptr;
   int sender = 0, number = 0;

@@ -2,6 +2,7 @@
 // The values of base that are a few lines each: ids, time, bytes, types, the generator.
 #include <gtest/gtest.h>
 
+#include <string_view>
 #include <type_traits>
 
 #include "base/bytes.h"
@@ -45,6 +46,18 @@ TEST(Time, UnitsSaturateAtForever) {
   EXPECT_EQ(seconds(INT64_MAX), kForever);
   EXPECT_EQ(milliseconds(9'223'372'036'854), Duration{9'223'372'036'854'000'000});
   EXPECT_EQ(milliseconds(9'223'372'036'855), kForever);
+}
+
+// Published values of 64-bit FNV-1a.
+TEST(Hash, IsFnv) {
+  const auto of = [](std::string_view text) {
+    Hash hash;
+    hash.add_all(text);
+    return hash.value();
+  };
+  EXPECT_EQ(of(""), 0xcbf29ce484222325u);
+  EXPECT_EQ(of("a"), 0xaf63dc4c8601ec8cu);
+  EXPECT_EQ(of("foobar"), 0x85944171f73967e8u);
 }
 
 TEST(Bytes, AViewOfConstantBytesIsMadeFromAMutableOne) {

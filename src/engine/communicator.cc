@@ -12,20 +12,6 @@
 namespace hocket::engine {
 namespace {
 
-class Locked {  // the submit lock, held for some tens of instructions
- public:
-  explicit Locked(Baton& baton) : baton_(baton) {
-    while (!baton_.try_take()) {
-    }
-  }
-  ~Locked() { baton_.lay_down(); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  Baton& baton_;
-};
-
 /// "rank 3"; "ranks 3, 5, 6 and 9 more": those named, of so many.
 std::string rank_list(std::span<const Rank> named, std::uint32_t count) {
   std::string text = count == 1 ? "rank " : "ranks ";
@@ -72,12 +58,12 @@ Result<Op*> Communicator::prepare(std::span<const Call> calls) {
 }
 
 void Communicator::commit(Op& op) {
-  const Locked lock(submit_lock_);
+  const Held lock(submit_lock_);
   post(op);
 }
 
 void Communicator::discard(Op& op) {
-  const Locked lock(submit_lock_);
+  const Held lock(submit_lock_);
   op.next_ = std::exchange(pool_, &op);
   --count_.held;
 }
@@ -89,7 +75,7 @@ void Communicator::post(Op& op) {
 }
 
 Result<Op*> Communicator::take_op() {
-  const Locked lock(submit_lock_);
+  const Held lock(submit_lock_);
   if (failure_) return failure_->clone();
   ++count_.held;
   if (pool_ == nullptr) return std::make_unique<Op>(*this).release();
@@ -99,7 +85,7 @@ Result<Op*> Communicator::take_op() {
 }
 
 std::uint32_t Communicator::held() const {
-  const Locked lock(submit_lock_);
+  const Held lock(submit_lock_);
   return count_.held;
 }
 
@@ -109,13 +95,13 @@ void Communicator::release(Op& op) {
 }
 
 std::optional<Error> Communicator::failure() const {
-  const Locked lock(submit_lock_);
+  const Held lock(submit_lock_);
   if (!failure_) return std::nullopt;
   return failure_->clone();
 }
 
 void Communicator::abort(std::string reason) {
-  const Locked lock(submit_lock_);
+  const Held lock(submit_lock_);
   if (failure_ || aborted_) return;
   aborted_ = std::move(reason);
   loop_.deliver(*this);
@@ -264,7 +250,7 @@ Error Communicator::error_of(const world::Failure& failure) {
 void Communicator::keep_failure(const Error& error) {
   if (failure_) return;
   if (streams_ != nullptr) streams_->stop();
-  const Locked lock(submit_lock_);
+  const Held lock(submit_lock_);
   failure_.emplace(error.clone());
 }
 

@@ -182,7 +182,7 @@ void SimRank::first_byte(Rank from, ChannelId channel) {
   port = std::max(port, state_.now) + cost(from).time(message->bytes);
   message->time = port;
   message->stage = Stage::arrived;
-  state_.note(port * 31 + (std::uint64_t{from.value} << 20) + me_.value);
+  state_.hash.add(port * 31 + (std::uint64_t{from.value} << 20) + me_.value);
   for (Waiter* waiter = mine_; waiter != nullptr; waiter = waiter->next) {
     if (waiter->port != Port::arrival || waiter->peer != from || waiter->channel != channel)
       continue;

@@ -58,7 +58,7 @@ struct State {
   Picoseconds now = 0;     ///< of the event that is being served
   Picoseconds window = 0;  ///< every node has come this far
   std::uint64_t messages = 0;
-  std::uint64_t hash = 14695981039346656037u;  ///< FNV-1a over all arrivals, as they come
+  Hash hash;  ///< over all arrivals, as they come
 
   /// The least latency between nodes: how long news takes, and a window of the queue.
   Picoseconds latency() const {
@@ -70,7 +70,6 @@ struct State {
   void know_gone(Rank rank);
   /// Has every rank look at the failure just published, then.
   void spread_news();
-  void note(std::uint64_t value) { hash = (hash ^ value) * 1099511628211u; }
 };
 
 }  // namespace hocket::sim

@@ -87,7 +87,7 @@ void SimWorld::approach_one(Driver& driver) {
 Report SimWorld::run(Driver& driver) {
   while (step(driver)) {
   }
-  return {finish_, state_.messages, events_, state_.hash};
+  return {finish_, state_.messages, events_, state_.hash.value()};
 }
 
 void SimWorld::serve(const Event& event, Driver& driver) {

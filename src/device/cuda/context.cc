@@ -23,10 +23,6 @@ std::unique_ptr<T> take_out(std::vector<std::unique_ptr<T>>& all, const T& wante
 
 }  // namespace
 
-Locked::Locked(Baton& baton) : baton_(baton) {
-  while (!baton_.try_take()) ::sched_yield();
-}
-
 Entered::Entered(const LoadedContext& context)
     : driver_(context.driver()),
       changes_(driver_->context.current(&before_) != Status::success ||
@@ -68,7 +64,7 @@ LoadedContext::~LoadedContext() {
 }
 
 bool LoadedContext::take_large(std::uint64_t communicator) {
-  const Locked lock(large_.lock);
+  const Held lock(large_.lock, ::sched_yield);
   if (large_.ranks > 0 && large_.owner != communicator) return false;
   large_.owner = communicator;
   ++large_.ranks;
@@ -76,7 +72,7 @@ bool LoadedContext::take_large(std::uint64_t communicator) {
 }
 
 void LoadedContext::give_large_back() {
-  const Locked lock(large_.lock);
+  const Held lock(large_.lock, ::sched_yield);
   --large_.ranks;
 }
 
@@ -116,7 +112,7 @@ Result<Use<LoadedContext>> Contexts::current() {
     TRY_VOID(driver_.call(driver_->device.get, &device, 0));
     TRY_VOID(driver_.call(driver_->device.retain_context, &handle, device));
   }
-  const Locked lock(lock_);
+  const Held lock(lock_, ::sched_yield);
   if (LoadedContext* const context = known(handle)) {
     if (retains) driver_->device.release_context(context->device());
     return use(*context);
@@ -129,18 +125,18 @@ Result<Use<LoadedContext>> Contexts::current() {
 Result<Use<DeviceMemory>> Contexts::allocate(const LoadedContext& context, std::uint64_t bytes) {
   Use<LoadedContext> used;
   {
-    const Locked lock(lock_);
+    const Held lock(lock_, ::sched_yield);
     used = use(*known(context.handle()));
   }
   auto made = std::make_unique<DeviceMemory>(std::move(used));
   TRY_VOID(made->allocate(bytes));
-  const Locked lock(lock_);
+  const Held lock(lock_, ::sched_yield);
   memory_.push_back(std::move(made));
   return use(*memory_.back());
 }
 
 Use<DeviceMemory> Contexts::find(const std::byte* data) {
-  const Locked lock(lock_);
+  const Held lock(lock_, ::sched_yield);
   for (const auto& memory : memory_)
     if (memory->data() == data) return use(*memory);
   return {};
@@ -148,13 +144,13 @@ Use<DeviceMemory> Contexts::find(const std::byte* data) {
 
 void Contexts::end(LoadedContext& context) {
   std::unique_ptr<LoadedContext> last;
-  const Locked lock(lock_);
+  const Held lock(lock_, ::sched_yield);
   if (--context.uses_ == 0) last = take_out(contexts_, context);
 }
 
 void Contexts::end(DeviceMemory& memory) {
   std::unique_ptr<DeviceMemory> last;
-  const Locked lock(lock_);
+  const Held lock(lock_, ::sched_yield);
   if (--memory.uses_ == 0) last = take_out(memory_, memory);
 }
 

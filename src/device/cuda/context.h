@@ -44,18 +44,6 @@ class Use {
   T* used_ = nullptr;
 };
 
-/// Held for a few calls of the driver.
-class Locked {
- public:
-  explicit Locked(Baton& baton);
-  ~Locked() { baton_.lay_down(); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  Baton& baton_;
-};
-
 class LoadedContext {
  public:
   /// Takes over a reference to device 0's primary context if `retained`.

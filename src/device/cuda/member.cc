@@ -2,6 +2,7 @@
 #include "device/cuda/member.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -179,13 +180,13 @@ std::uint64_t Member::holds(world::Lowering lowering) const {
 }
 
 Result<void> Member::enqueue(world::Stream stream, std::span<const world::Action> actions) {
-  const Locked lock(launches_.lock);
+  const Held lock(launches_.lock, ::sched_yield);
   if (std::optional<Error> before = refusal()) return *std::move(before);
   const Entered entered(*context_);
   std::size_t count = 0;
   Result<void> enqueued = enqueue_all(static_cast<Stream>(stream.handle), actions, count);
   if (enqueued || count == 0) return enqueued;
-  const Locked refusing(refusal_.lock);
+  const Held refusing(refusal_.lock, ::sched_yield);
   refusal_.error = enqueued.error().clone();
   return enqueued;
 }
@@ -214,7 +215,7 @@ Result<void> Member::enqueue_all(Stream stream, std::span<const world::Action> a
 }
 
 std::optional<Error> Member::refusal() {
-  const Locked lock(refusal_.lock);
+  const Held lock(refusal_.lock, ::sched_yield);
   if (!refusal_.error) return std::nullopt;
   return refusal_.error->clone();
 }

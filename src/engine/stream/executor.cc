@@ -4,22 +4,23 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "base/prng.h"
+
 namespace hocket::engine::stream {
 namespace {
 
 /// Of all that ranks have to call alike.
 std::uint32_t signature_of(const Plan& plan, const Manner& manner) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 1099511628211u; };
+  Hash hash;
   const Request& request = plan.request;
   for (const std::uint64_t value :
        {static_cast<std::uint64_t>(request.collective), static_cast<std::uint64_t>(request.type),
         static_cast<std::uint64_t>(request.op), std::uint64_t{request.root.value}, request.count,
         static_cast<std::uint64_t>(manner.lowering), std::uint64_t{manner.grid.blocks},
         std::uint64_t{manner.grid.threads}})
-    add(value);
-  for (const char c : std::string_view(plan.algorithm->name)) add(static_cast<unsigned char>(c));
-  return static_cast<std::uint32_t>(hash ^ hash >> 32);
+    hash.add(value);
+  hash.add_all(std::string_view(plan.algorithm->name));
+  return static_cast<std::uint32_t>(hash.value() ^ hash.value() >> 32);
 }
 
 }  // namespace

@@ -26,20 +26,6 @@ struct Node::Mapping {
 
 namespace {
 
-// The baton of a node is held for a few system calls.
-class Held {
- public:
-  explicit Held(Baton& baton) : baton_(baton) {
-    while (!baton_.try_take()) ::sched_yield();
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  ~Held() { baton_.lay_down(); }
-
- private:
-  Baton& baton_;
-};
-
 // Zero when there is no /proc to tell.
 std::uint64_t current_pid_namespace() {
   struct stat status = {};
@@ -54,7 +40,7 @@ Node::Node(world::Clock& clock, world::Random& random, const Options& options)
 Node::~Node() { CHECK(mappings_.empty(), "a node ended before its endpoints"); }
 
 Result<Identity> Node::identity() {
-  const Held held(baton_);
+  const Held held(baton_, ::sched_yield);
   Identity now{.pid = ::getpid(), .pid_namespace = current_pid_namespace()};
   if (now.pid == identity_.pid &&
       (now.pid_namespace == identity_.pid_namespace || now.pid_namespace == 0))
@@ -71,7 +57,7 @@ Result<Identity> Node::identity() {
 }
 
 Result<Node::Lease> Node::map(File file, std::uint64_t bytes) {
-  const Held held(baton_);
+  const Held held(baton_, ::sched_yield);
   struct stat status = {};
   if (::fstat(file.get(), &status) != 0) return system_error("fstat of a shared segment");
   for (const std::unique_ptr<Mapping>& mapping : mappings_) {
@@ -99,7 +85,7 @@ Result<Node::Lease> Node::map(File file, std::uint64_t bytes) {
 }
 
 void Node::release(Mapping& mapping) {
-  const Held held(baton_);
+  const Held held(baton_, ::sched_yield);
   if (--mapping.leases > 0) return;
   std::erase_if(mappings_, [&](const auto& m) { return m.get() == &mapping; });
 }
