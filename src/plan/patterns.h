@@ -11,8 +11,8 @@
 //   push_and_reduce      reduce_scatter: everybody sends each owner its part, owners add
 //   exchange_blocks      alltoall: everybody sends everybody its block
 //   push_from_root       broadcast: the root sends all to everybody
-//   push_to_root       reduce: everybody sends all to the root, which adds
-//   signal_all        barrier: everybody sends everybody a signal
+//   push_to_root         reduce: everybody sends all to the root, which adds
+//   signal_all           barrier: everybody sends everybody a signal
 //
 // Threads: pure functions.
 #pragma once

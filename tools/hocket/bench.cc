@@ -214,7 +214,7 @@ void add_bench(CLI::App& app) {
   BenchRun& run_options = options->run;
   command->add_option("collective", options->collective, "all_reduce, ... or all")
       ->capture_default_str();
-  command->add_option("-n,--ranks", run_options.ranks, "ranks, each a process")
+  command->add_option("-n,--ranks", run_options.ranks, "ranks, each a process unless --threads")
       ->capture_default_str();
   command->add_flag("--threads,!--processes", run_options.threads,
                     "ranks are threads of this process");

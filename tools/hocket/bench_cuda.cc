@@ -64,14 +64,6 @@ class CudaPlace final : public BenchPlace {
     synchronize();
   }
 
-  void create(hocket_comm*& comm, const BenchRun& run, std::uint32_t rank,
-              std::size_t algorithm) override {
-    hocket_options options = bench_options(run, algorithm);
-    options.cuda = 1;
-    must(hocket_comm_create(&comm, static_cast<int>(run.ranks), &run.ids[algorithm],
-                            static_cast<int>(rank), &options));
-  }
-
   void run(hocket_comm* comm, const BenchCase& c, const BenchMemory& m) override {
     enqueue(comm, c, m);
     synchronize();

@@ -20,13 +20,6 @@ class HostPlace final : public BenchPlace {
   void push(std::uint64_t) override {}
   void pull(std::uint64_t) override {}
 
-  void create(hocket_comm*& comm, const BenchRun& run, std::uint32_t rank,
-              std::size_t algorithm) override {
-    const hocket_options options = bench_options(run, algorithm);
-    must(hocket_comm_create(&comm, static_cast<int>(run.ranks), &run.ids[algorithm],
-                            static_cast<int>(rank), &options));
-  }
-
   void run(hocket_comm* comm, const BenchCase& c, const BenchMemory& m) override {
     const auto type = static_cast<hocket_type>(c.type);
     const auto op = static_cast<hocket_op>(c.op);
@@ -91,16 +84,6 @@ class HostPlace final : public BenchPlace {
 
 void must(hocket_result result) {
   if (result != HOCKET_SUCCESS) throw std::runtime_error(hocket_last_error());
-}
-
-hocket_options bench_options(const BenchRun& run, std::size_t algorithm) {
-  hocket_options options = HOCKET_OPTIONS_INIT;
-  options.op_timeout_ms = static_cast<int>(run.op_timeout_ms);
-  options.ranks_per_node = static_cast<int>(run.ranks_per_node);
-  options.channels = run.channels;
-  options.slice_bytes = run.slice_bytes;
-  if (run.algorithms[algorithm] != "auto") options.algorithm = run.algorithms[algorithm].c_str();
-  return options;
 }
 
 std::unique_ptr<BenchPlace> make_host_place(std::uint32_t rank, std::uint32_t ranks) {

@@ -34,8 +34,6 @@ class BenchPlace {
   virtual void push(std::uint64_t bytes) = 0;
   virtual void pull(std::uint64_t bytes) = 0;
 
-  virtual void create(hocket_comm*& comm, const BenchRun& run, std::uint32_t rank,
-                      std::size_t algorithm) = 0;
   /// One op, to its end.
   virtual void run(hocket_comm* comm, const BenchCase& c, const BenchMemory& memory) = 0;
   /// Microseconds of an op, as often as there is room.
@@ -52,8 +50,5 @@ class BenchPlace {
 
 std::unique_ptr<BenchPlace> make_host_place(std::uint32_t rank, std::uint32_t ranks);
 std::unique_ptr<BenchPlace> make_cuda_place(const BenchRun& run, std::uint32_t rank);
-
-/// The options of a run's communicators.
-hocket_options bench_options(const BenchRun& run, std::size_t algorithm);
 
 }  // namespace hocket::tools

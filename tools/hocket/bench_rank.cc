@@ -41,7 +41,7 @@ class BenchRank {
   std::uint64_t measure_all() {
     if (rank_ == 0) print_head();
     for (std::size_t i = 0; i < run_.algorithms.size(); ++i) {
-      place_->create(comm_, run_, rank_, i);
+      create_comm(i);
       for (const BenchCase& c : run_.cases)
         if (place_->has(c.collective)) measure(c, run_.algorithms[i]);
       must(hocket_comm_destroy(comm_));
@@ -51,6 +51,19 @@ class BenchRank {
   }
 
  private:
+  void create_comm(std::size_t algorithm) {
+    hocket_options options = HOCKET_OPTIONS_INIT;
+    options.op_timeout_ms = static_cast<int>(run_.op_timeout_ms);
+    options.ranks_per_node = static_cast<int>(run_.ranks_per_node);
+    options.channels = run_.channels;
+    options.slice_bytes = run_.slice_bytes;
+    options.cuda = run_.cuda.is_used;
+    const std::string& name = run_.algorithms[algorithm];
+    if (name != "auto") options.algorithm = name.c_str();
+    must(hocket_comm_create(&comm_, static_cast<int>(run_.ranks), &run_.ids[algorithm],
+                            static_cast<int>(rank_), &options));
+  }
+
   std::uint64_t one_rank_bytes(const BenchCase& c) const { return c.count * size_of(c.type); }
 
   /// Where the op's buffers are, if these are the two there are; in place they share the first.

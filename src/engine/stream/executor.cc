@@ -28,27 +28,25 @@ std::uint32_t signature_of(const Plan& plan, const Manner& manner) {
 Result<Executor::Way> Executor::way(const Request& request, const Algorithm* forced) const {
   Request asked = request;
   asked.in_place = false;  // ranks may differ in it, and must choose alike
-  Way way;
-  TRY(way.choice, algo::select(*config_->tuning, asked, forced));
-  const Plan plan = make_plan(*way.choice.algorithm, *config_->topology, request);
-  if (request.in_place && !plan.algorithm->in_place)
+  TRY(const algo::Choice choice, algo::select(*config_->tuning, asked, forced));
+  Way way{.plan = make_plan(*choice.algorithm, *config_->topology, request)};
+  if (request.in_place && !choice.algorithm->in_place)
     return Error(Code::unsupported, std::string(name_of(request.collective)) + ": algorithm '" +
-                                        plan.algorithm->name + "' does not work in place");
-  const std::uint64_t bytes = way.part_bytes = part_bytes(plan);
+                                        choice.algorithm->name + "' does not work in place");
+  const std::uint64_t bytes = way.part_bytes = part_bytes(way.plan);
   const Limits limits{device_.holds(world::Lowering::packet),
                       device_.holds(world::Lowering::staged), device_.most_blocks()};
   TRY(way.manner.lowering, choose_lowering(bytes, limits));
   way.manner.grid = choose_grid(way.manner.lowering, bytes, limits);
   if (way.manner.lowering == world::Lowering::staged)
     way.manner.windows = windows_of(bytes, limits.staged);
-  way.manner.signature = signature_of(plan, way.manner);
+  way.manner.signature = signature_of(way.plan, way.manner);
   return way;
 }
 
 Result<Actions> Executor::prepare(const Call& call) const {
   TRY(const Way way, this->way(call.request, call.algorithm));
-  const Plan plan = make_plan(*way.choice.algorithm, *config_->topology, call.request);
-  return lower(plan, me_, {call.input, call.output}, way.manner);
+  return lower(way.plan, me_, {call.input, call.output}, way.manner);
 }
 
 }  // namespace hocket::engine::stream

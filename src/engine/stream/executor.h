@@ -37,13 +37,12 @@ class Executor {
 
   /// How an op would be carried out.
   struct Way {
-    algo::Choice choice;
+    Plan plan;
     std::uint64_t part_bytes = 0;  ///< of the largest part that a rank sends another
-    Manner manner;
+    Manner manner = {};
   };
   Result<Way> way(const Request& request, const Algorithm* forced = nullptr) const;
   const Config& config() const { return *config_; }
-  world::StreamDevice& device() { return device_; }
 
  private:
   const std::shared_ptr<const Config> config_;

@@ -14,6 +14,10 @@ using world::Combine;
 using world::Parts;
 using world::Swap;
 
+struct Both {
+  Parts sent, received;
+};
+
 /// The plan's blocks as parts of a swap.
 class Cuts {
  public:
@@ -36,45 +40,30 @@ class Cuts {
   Parts all() const { return {.size = request_.count}; }
   std::byte* own(std::byte* whole) const { return whole + piece_.begin(me_); }
 
-  Swap fold(const Memory& memory, Combine combine) const {
-    const bool by_rank = combine == Combine::fold_by_rank;
+  /// All, of the root or for it; all if this is the root.
+  Parts of_root() const { return {.size = request_.count, .only = request_.root.value}; }
+  Parts if_root() const { return request_.root.value == me_ ? all() : Parts{}; }
+
+  Swap fold(const Memory& memory, const Both& parts, Combine combine) const {
     return {.input = memory.input,
             .output = memory.output,
-            .sent = by_rank ? all() : blocks_,
-            .received = by_rank ? all() : mine(),
+            .sent = parts.sent,
+            .received = parts.received,
             .combine = combine,
             .type = request_.type,
-            .op = op()};
+            // The average of one operand is that operand, bit for bit.
+            .op = alone_ ? ReduceOp::sum : request_.op};
   }
-  Swap store(const Memory& memory, const Parts& sent) const { return store(memory, sent, blocks_); }
-  Swap broadcast(const Memory& memory) const {
-    return store(memory, is_root() ? all() : Parts{}, of_root());
-  }
-  Swap reduce(const Memory& memory) const {
+  Swap store(const Memory& memory, const Both& parts) const {
     return {.input = memory.input,
             .output = memory.output,
-            .sent = of_root(),
-            .received = is_root() ? all() : Parts{},
-            .combine = Combine::fold_by_round,
-            .type = request_.type,
-            .op = op()};
-  }
-  Swap nothing() const { return store({}, {}, {}); }
-
- private:
-  /// The average of one operand is that operand, bit for bit.
-  ReduceOp op() const { return alone_ ? ReduceOp::sum : request_.op; }
-  bool is_root() const { return request_.root.value == me_; }
-  Parts of_root() const { return {.size = request_.count, .only = request_.root.value}; }
-  Swap store(const Memory& memory, const Parts& sent, const Parts& received) const {
-    return {.input = memory.input,
-            .output = memory.output,
-            .sent = sent,
-            .received = received,
+            .sent = parts.sent,
+            .received = parts.received,
             .combine = Combine::store,
             .type = request_.type};
   }
 
+ private:
   const Piece piece_;
   const Request& request_;
   const std::uint32_t me_;
@@ -113,31 +102,31 @@ Result<Actions> lower(const Plan& plan, Rank me, const Memory& memory, const Man
     case Pattern::none:
       return unsupported(plan, "its rounds are not known to be a swap");
     case Pattern::exchange_and_reduce:
-      add(cuts.fold(memory, Combine::fold_by_rank));
+      add(cuts.fold(memory, {cuts.all(), cuts.all()}, Combine::fold_by_rank));
       break;
     case Pattern::push_to_all:
-      add(cuts.store(memory, cuts.all()));
+      add(cuts.store(memory, {cuts.all(), cuts.blocks()}));
       break;
     case Pattern::push_reduce_push: {
       std::byte* const own = cuts.own(memory.output);
-      add(cuts.fold({memory.input, own}, Combine::fold_by_round));
-      add(cuts.store({own, memory.output}, cuts.mine()));
+      add(cuts.fold({memory.input, own}, {cuts.blocks(), cuts.mine()}, Combine::fold_by_round));
+      add(cuts.store({own, memory.output}, {cuts.mine(), cuts.blocks()}));
       break;
     }
     case Pattern::push_and_reduce:
-      add(cuts.fold(memory, Combine::fold_by_round));
+      add(cuts.fold(memory, {cuts.blocks(), cuts.mine()}, Combine::fold_by_round));
       break;
     case Pattern::exchange_blocks:
-      add(cuts.store(memory, cuts.blocks()));
+      add(cuts.store(memory, {cuts.blocks(), cuts.blocks()}));
       break;
     case Pattern::push_from_root:
-      add(cuts.broadcast(memory));
+      add(cuts.store(memory, {cuts.if_root(), cuts.of_root()}));
       break;
     case Pattern::push_to_root:
-      add(cuts.reduce(memory));
+      add(cuts.fold(memory, {cuts.of_root(), cuts.if_root()}, Combine::fold_by_round));
       break;
     case Pattern::signal_all:
-      add(cuts.nothing());
+      add(cuts.store(memory, {}));
       break;
   }
   return actions;
