@@ -198,6 +198,7 @@ HOCKET_API hocket_result hocket_recv(void* output, size_t count, hocket_type typ
  * Groups    A call inside a group is enqueued when the outermost group ends.
  * Failure   An op that fails leaves its output undefined, and its stream goes on: ask
  *           hocket_comm_async_error. A rank's end or hocket_comm_abort ends ops that wait.
+ *           hocket_comm_destroy waits for all work in the CUDA context, which these end too.
  */
 HOCKET_API hocket_result hocket_stream_all_reduce(const void* input, void* output, size_t count,
                                                   hocket_type type, hocket_op op, hocket_comm* comm,
