@@ -38,7 +38,7 @@ Rule rule_of(const char* algorithm, std::optional<Collective> collective = {}) {
 }
 
 TEST(Select, TakesTheCheapest) {
-  const auto tuning = tuned(agreed_on(8, 8));
+  const auto tuning = tuned(agreed_on(4, 4));
   for (const std::uint64_t count : {16u, 16u << 10, 16u << 20}) {
     const Choice choice = *select(*tuning, all_reduce(count));
     EXPECT_EQ(choice.reason, Reason::cheapest);

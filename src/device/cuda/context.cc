@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cuda/context.h"
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -50,7 +49,7 @@ Result<std::unique_ptr<LoadedContext>> LoadedContext::load(const Driver& driver,
   TRY_VOID(driver.call(driver->context.device, &made->device_));
   char name[128] = "";
   TRY_VOID(driver.call(driver->device.name, name, sizeof name, made->device_));
-  made->name_ = fmt::format("device {} ({})", made->device_, name);
+  made->name_ = "device " + std::to_string(made->device_) + " (" + name + ")";
   TRY(made->module_, Module::load(driver, images));
   return made;
 }

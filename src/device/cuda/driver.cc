@@ -2,7 +2,6 @@
 #include "device/cuda/driver.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 #include <string>
 
@@ -10,6 +9,11 @@ namespace hocket::cuda {
 namespace {
 
 constexpr int kOldestDriver = 12000;  // of CUDA 12.0
+
+/// What CUDA calls a version: 13.0 for 13000.
+std::string release(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
 
 /// Symbols carry the version whose signature is in the table; visits (symbol, function).
 template <class F, class Visit>
@@ -91,8 +95,8 @@ Result<Driver> Driver::open() {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();
-    return Error(Code::unsupported, fmt::format("no driver: libcuda.so.1 could not be opened: {}",
-                                                why == nullptr ? "dlopen does not say why" : why));
+    return Error(Code::unsupported, std::string("no driver: libcuda.so.1 could not be opened: ") +
+                                        (why == nullptr ? "dlopen does not say why" : why));
   }
   TRY(Driver driver, from([](void* at, const char* symbol) { return dlsym(at, symbol); }, library));
   TRY_VOID(driver.call(driver->system.init, 0));
@@ -111,13 +115,12 @@ Result<Driver> Driver::from(Lookup lookup, void* library) {
   int version = 0;
   if (driver->system.version != nullptr) driver->system.version(&version);
   if (version != 0 && version < kOldestDriver) {
-    return Error(Code::unsupported,
-                 fmt::format("the driver is for CUDA {}.{}, Hocket needs one for {}.{} at least",
-                             version / 1000, version % 1000 / 10, kOldestDriver / 1000,
-                             kOldestDriver % 1000 / 10));
+    return Error(Code::unsupported, "the driver is for CUDA " + release(version) +
+                                        ", Hocket needs one for " + release(kOldestDriver) +
+                                        " at least");
   }
   if (missing != nullptr) {
-    return Error(Code::unsupported, fmt::format("the driver has no function {}", missing));
+    return Error(Code::unsupported, std::string("the driver has no function ") + missing);
   }
   return driver;
 }
@@ -130,10 +133,10 @@ Error Driver::error(const void* function, Status status) const {
   const char *name = nullptr, *text = nullptr;
   functions_.system.error_name(status, &name);
   functions_.system.error_text(status, &text);
-  return Error(code_of(status),
-               fmt::format("{} on {}: {}, {} ({})", symbol, current_device(),
-                           text == nullptr ? "no description" : text,
-                           name == nullptr ? "an unknown error" : name, static_cast<int>(status)));
+  return Error(code_of(status), symbol + (" on " + current_device()) + ": " +
+                                    (text == nullptr ? "no description" : text) + ", " +
+                                    (name == nullptr ? "an unknown error" : name) + " (" +
+                                    std::to_string(static_cast<int>(status)) + ")");
 }
 
 std::string Driver::current_device() const {
@@ -141,7 +144,7 @@ std::string Driver::current_device() const {
   if (functions_.context.device(&device) != Status::success) return "no current device";
   char name[128] = "";
   if (functions_.device.name(name, sizeof name, device) != Status::success) name[0] = 0;
-  return fmt::format("device {} ({})", device, name);
+  return "device " + std::to_string(device) + " (" + name + ")";
 }
 
 }  // namespace hocket::cuda

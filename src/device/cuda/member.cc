@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cuda/member.h"
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -231,12 +230,12 @@ Error Member::read_report() const {
   const std::string op = "op " + std::to_string(report.lap) + " on streams: ";
   switch (report.code) {
     case kernels::Report::mismatch:
-      return Error(Code::mismatch, fmt::format("{}{} called something else (signature {:#x})", op,
-                                               name_of(peer), report.seen))
+      return Error(Code::mismatch, op + name_of(peer) + " called something else (signature " +
+                                       std::to_string(report.seen) + ")")
           .about_peer(peer);
     case kernels::Report::late:
-      return Error(Code::timeout, fmt::format("{}{} awaited for {} ms", op, name_of(peer),
-                                              options_.patience.ns / 1'000'000))
+      return Error(Code::timeout, op + name_of(peer) + " awaited for " +
+                                      std::to_string(options_.patience.ns / 1'000'000) + " ms")
           .about_peer(peer);
     default:
       return Error(Code::aborted, op + "stopped while it waited for " + name_of(peer));

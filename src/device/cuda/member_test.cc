@@ -398,7 +398,7 @@ TEST_F(MemberTest, TellsWhyAKernelGaveUp) {
     return failure ? failure->text() : "nothing";
   };
   EXPECT_EQ(told(kernels::Report::mismatch),
-            "peer 1: mismatch: op 12 on streams: rank 1 called something else (signature 0xbeef)");
+            "peer 1: mismatch: op 12 on streams: rank 1 called something else (signature 48879)");
   EXPECT_EQ(told(kernels::Report::late),
             "peer 1: timeout: op 12 on streams: rank 1 awaited for 250 ms");
   EXPECT_EQ(told(kernels::Report::aborted),

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cuda/module.h"
 
-#include <fmt/format.h>
-
 #include "base/check.h"
 
 namespace hocket::cuda {
@@ -17,9 +15,10 @@ std::size_t index_of(const world::Swap& swap) {
 
 std::string kernel_name(world::Lowering lowering, const world::Swap& swap) {
   if (swap.combine == world::Combine::store) {
-    return fmt::format("hocket_{}_store", name_of(lowering));
+    return std::string("hocket_") + name_of(lowering) + "_store";
   }
-  return fmt::format("hocket_{}_{}_{}", name_of(lowering), name_of(swap.type), name_of(swap.op));
+  return std::string("hocket_") + name_of(lowering) + "_" + name_of(swap.type) + "_" +
+         name_of(swap.op);
 }
 
 Result<std::unique_ptr<Module>> Module::load(const Driver& driver, std::span<const Image> images) {

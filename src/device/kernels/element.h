@@ -13,12 +13,13 @@
 #include <cstdint>
 
 #include "device/kernels/number.h"
+#include "world/swap.h"
 
 namespace hocket::kernels {
 
 /// Of a swap that stores.
 struct Verbatim {
-  HOCKET_DEVICE explicit Verbatim(std::uint32_t) {}
+  HOCKET_DEVICE Verbatim(const world::Swap&, std::uint32_t) {}
   HOCKET_DEVICE static std::uint32_t size(DataType type) { return size_of(type); }
   HOCKET_DEVICE std::uint64_t before(std::uint64_t word) const { return word; }
 };
@@ -32,7 +33,8 @@ class Element {
     return kSize;
   }
 
-  HOCKET_DEVICE explicit Element(std::uint32_t world) : divide_(world) {}
+  /// Of a swap of this type and op among `world` ranks.
+  HOCKET_DEVICE Element(const world::Swap&, std::uint32_t world) : divide_(world) {}
 
   HOCKET_DEVICE std::uint64_t before(std::uint64_t word) const {
     if constexpr (op == ReduceOp::avg && is_float(type)) {

@@ -81,7 +81,7 @@ class Ends {
       : thread_(thread),
         domain_(domain),
         swap_(action.swap),
-        element_(domain.capacity.world),
+        element_(action.swap, domain.capacity.world),
         share_(thread),
         size_(Element::size(action.swap.type)) {}
 

@@ -3,13 +3,14 @@
 // kernel does not give to us is skipped and says so.
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <optional>
 #include <vector>
 
+#include "testing/processes.h"
 #include "transport/shm/rig_suite.h"
 
 namespace hocket::transport::shm {
@@ -84,17 +85,19 @@ TEST(Processes, AreFoundDeadWhenTheyEndWithoutLeaving) {
 
 // A child that the dead process forked still has all of its descriptors and mappings.
 TEST(Processes, AreFoundDeadThoughTheirChildrenLive) {
+  static testing::Shared<std::atomic<pid_t>> orphan;
   Rig rig;
   const world::UniqueId id = rig.make_id();
   Child victim([&] {
     return join_then(id, {1, 2}, {}, [](world::Endpoint& endpoint, Rank me) {
       std::string complaint = pass_on(endpoint, me);
-      if (::fork() == 0) {  // an orphan that goes with the test
-        ::prctl(PR_SET_PDEATHSIG, 0);
+      const pid_t child = ::fork();
+      if (child == 0) {
         ::alarm(30);
         ::pause();
         ::_exit(0);
       }
+      *orphan = child;
       ::raise(SIGKILL);
       return complaint;
     });
@@ -103,6 +106,7 @@ TEST(Processes, AreFoundDeadThoughTheirChildrenLive) {
   ASSERT_TRUE(endpoint.has_value()) << endpoint.error().text();
   ASSERT_EQ(pass_on(**endpoint, Rank{0}), "");
   expect_death_of_rank_1(**endpoint, Rank{0});
+  EXPECT_EQ(::kill(*orphan, SIGKILL), 0) << "the orphan did not live";
 }
 
 // A fork after the join leaves the parent intact, also when the child ends as programs do.
