@@ -2,7 +2,10 @@
 #include "transport/shm/file.h"
 
 #include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -27,6 +30,15 @@ File::File(int descriptor) : descriptor_(descriptor) {
   const int why = errno;
   ::close(descriptor);
   errno = why;
+}
+
+void make_room_for_files() {
+  constexpr rlim_t kMany = 1024;
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == 0) return;
+  const auto last = static_cast<int>(std::min(kMany, limit.rlim_cur)) - 1;
+  const File any(::eventfd(0, EFD_CLOEXEC));
+  const File far(any ? ::fcntl(any.get(), F_DUPFD_CLOEXEC, last) : -1);
 }
 
 Error system_error(const std::string& what) {

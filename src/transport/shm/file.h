@@ -41,6 +41,11 @@ class File {
 /// "WHAT: ERRNO'S TEXT", Code::system.
 Error system_error(const std::string& what);
 
+/// Makes room for up to 1,024 descriptors of this process, as its limit allows. The kernel makes
+/// more when a descriptor needs it, and then every thread's readers are waited for: some 20 ms in a
+/// process with threads, which would be some later communicator's.
+void make_room_for_files();
+
 /// Locks byte `index` of a file for this process. False when the kernel refuses or another process
 /// has it.
 bool lock_byte(int descriptor, std::uint32_t index);

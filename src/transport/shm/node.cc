@@ -35,7 +35,9 @@ std::uint64_t current_pid_namespace() {
 }  // namespace
 
 Node::Node(world::Clock& clock, world::Random& random, const Options& options)
-    : clock_(clock), random_(random), options_(options) {}
+    : clock_(clock), random_(random), options_(options) {
+  make_room_for_files();
+}
 
 Node::~Node() { CHECK(mappings_.empty(), "a node ended before its endpoints"); }
 

@@ -3,10 +3,13 @@
 // kernel does not give to us is skipped and says so.
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -135,6 +138,19 @@ TEST(Processes, AreOthersThanTheirParents) {
     return std::string(is_other ? "" : "a child with its parent's identity");
   });
   EXPECT_EQ(child.end(), 0);
+}
+
+// A table of descriptors that grows later holds up whoever needs the next one.
+TEST(Processes, HaveRoomForDescriptorsFromTheStart) {
+  rlimit limit = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const Rig rig;
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word && word != "FDSize:") continue;
+  std::uint64_t room = 0;
+  ASSERT_TRUE(status >> room);
+  EXPECT_GE(room, std::min<std::uint64_t>(limit.rlim_cur, 1024));
 }
 
 // ---- namespaces
