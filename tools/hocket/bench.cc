@@ -164,6 +164,14 @@ int run_threads(const BenchRun& run, BenchShared& shared) {
   return *std::max_element(statuses.begin(), statuses.end());
 }
 
+void refuse_on_host(const BenchCuda& cuda) {
+  const char* const given = cuda.gpus > 0        ? "-g"
+                            : cuda.captured > 0  ? "--captured"
+                            : !cuda.peer.empty() ? "--peer"
+                                                 : nullptr;
+  if (given != nullptr) throw CLI::ValidationError(given, "is for --memory cuda");
+}
+
 int run(Options& options) {
   BenchRun& run = options.run;
   if (run.ranks == 0 || run.ranks > 1024)
@@ -178,8 +186,7 @@ int run(Options& options) {
   for (hocket_id& id : run.ids)
     if (hocket_get_id(&id) != HOCKET_SUCCESS) throw std::runtime_error(hocket_last_error());
   run.cuda.is_used = options.memory == "cuda";
-  if (!run.cuda.is_used && (run.cuda.gpus > 0 || run.cuda.captured > 0))
-    throw CLI::ValidationError(run.cuda.gpus > 0 ? "-g" : "--captured", "is for --memory cuda");
+  if (!run.cuda.is_used) refuse_on_host(run.cuda);
   BenchShared shared(run.ranks);
   return run.threads ? run_threads(run, shared) : run_processes(run, shared);
 }
@@ -229,6 +236,10 @@ void add_bench(CLI::App& app) {
       ->add_option("--captured", run_options.cuda.captured,
                    "time a graph of so many ops; default: none is captured")
       ->check(CLI::Range(1u, 1000u));
+  command
+      ->add_option("--peer", run_options.cuda.peer,
+                   "time the calls of this libnccl.so.2 in turn with Hocket's, on the same memory")
+      ->check(CLI::ExistingFile);
   command
       ->add_option("--ranks-per-node", run_options.ranks_per_node,
                    "plan as if nodes ended every so many ranks")

@@ -33,6 +33,7 @@ struct BenchCuda {
   bool is_used = false;        ///< ops on streams, on device memory
   std::uint32_t gpus = 0;      ///< that ranks are shared out to; 0: all there are
   std::uint32_t captured = 0;  ///< ops of a graph; 0: none is captured
+  std::string peer;            ///< path of a NCCL library that is timed in turn; empty: none
 };
 
 struct BenchRun {

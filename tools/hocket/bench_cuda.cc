@@ -64,22 +64,20 @@ class CudaPlace final : public BenchPlace {
     synchronize();
   }
 
-  void run(hocket_comm* comm, const BenchCase& c, const BenchMemory& m) override {
-    enqueue(comm, c, m);
+  void run(BenchCalls& calls, const BenchCase& c, const BenchMemory& m) override {
+    calls.call(c, m, stream_);
     synchronize();
-    hocket_result error = HOCKET_SUCCESS;
-    must(hocket_comm_async_error(comm, &error));
-    must(error);
+    calls.check();
   }
 
-  void time(hocket_comm* comm, const BenchCase& c, const BenchMemory& m,
+  void time(BenchCalls& calls, const BenchCase& c, const BenchMemory& m,
             std::span<double> us) override {
-    if (run_.cuda.captured > 0) capture(comm, c, m);
+    if (run_.cuda.captured > 0) capture(calls, c, m);
     for (double& taken : us) {
       checked(driver_.call(driver_->event.record, from_, stream_));
       std::uint32_t ops = 0;
       const Clock::time_point start = Clock::now();
-      while (ops < kBatch) ops += enqueue_some(comm, c, m);
+      while (ops < kBatch) ops += call_some(calls, c, m);
       host_us_ = std::chrono::duration<double, std::micro>(Clock::now() - start).count() / ops;
       checked(driver_.call(driver_->event.record, to_, stream_));
       synchronize();
@@ -89,60 +87,26 @@ class CudaPlace final : public BenchPlace {
     }
   }
 
-  std::string explain(hocket_comm* comm, const BenchCase& c) override {
-    char text[256];
-    must(hocket_stream_explain(comm, static_cast<hocket_collective>(c.collective), c.count,
-                               static_cast<hocket_type>(c.type), static_cast<hocket_op>(c.op), text,
-                               sizeof text, nullptr));
-    return text;
-  }
-  bool has(Collective collective) const override { return collective != Collective::send_recv; }
   double host_us() const override { return host_us_; }
 
  private:
   void synchronize() { checked(driver_.call(driver_->stream.synchronize, stream_)); }
 
-  void enqueue(hocket_comm* comm, const BenchCase& c, const BenchMemory& m) {
-    const auto type = static_cast<hocket_type>(c.type);
-    const auto op = static_cast<hocket_op>(c.op);
-    const int root = static_cast<int>(c.root);
-    switch (c.collective) {
-      case Collective::all_reduce:
-        return must(hocket_stream_all_reduce(m.input, m.output, c.count, type, op, comm, stream_));
-      case Collective::all_gather:
-        return must(hocket_stream_all_gather(m.input, m.output, c.count, type, comm, stream_));
-      case Collective::reduce_scatter:
-        return must(
-            hocket_stream_reduce_scatter(m.input, m.output, c.count, type, op, comm, stream_));
-      case Collective::broadcast:
-        return must(hocket_stream_broadcast(m.input, m.output, c.count, type, root, comm, stream_));
-      case Collective::reduce:
-        return must(
-            hocket_stream_reduce(m.input, m.output, c.count, type, op, root, comm, stream_));
-      case Collective::alltoall:
-        return must(hocket_stream_alltoall(m.input, m.output, c.count, type, comm, stream_));
-      case Collective::barrier:
-        return must(hocket_stream_barrier(comm, stream_));
-      case Collective::send_recv:
-        throw std::runtime_error("send and recv are not on streams yet");
-    }
-  }
-
   /// How many.
-  std::uint32_t enqueue_some(hocket_comm* comm, const BenchCase& c, const BenchMemory& m) {
+  std::uint32_t call_some(BenchCalls& calls, const BenchCase& c, const BenchMemory& m) {
     if (run_.cuda.captured == 0) {
-      enqueue(comm, c, m);
+      calls.call(c, m, stream_);
       return 1;
     }
     checked(driver_.call(driver_->graph.launch, exec_, stream_));
     return run_.cuda.captured;
   }
 
-  void capture(hocket_comm* comm, const BenchCase& c, const BenchMemory& m) {
+  void capture(BenchCalls& calls, const BenchCase& c, const BenchMemory& m) {
     if (exec_ != nullptr) checked(driver_.call(driver_->graph.destroy_exec, exec_));
     cuda::Graph graph = nullptr;
     checked(driver_.call(driver_->stream.begin_capture, stream_, cuda::kCaptureRelaxed));
-    for (std::uint32_t i = 0; i < run_.cuda.captured; ++i) enqueue(comm, c, m);
+    for (std::uint32_t i = 0; i < run_.cuda.captured; ++i) calls.call(c, m, stream_);
     checked(driver_.call(driver_->stream.end_capture, stream_, &graph));
     checked(driver_.call(driver_->graph.instantiate, &exec_, graph, 0));
     checked(driver_.call(driver_->graph.destroy, graph));
@@ -159,10 +123,64 @@ class CudaPlace final : public BenchPlace {
   double host_us_ = 0;
 };
 
+class StreamCalls final : public BenchCalls {
+ public:
+  explicit StreamCalls(hocket_comm* comm) : comm_(comm) {}
+
+  bool has(Collective collective) const override { return collective != Collective::send_recv; }
+
+  void call(const BenchCase& c, const BenchMemory& m, void* stream) override {
+    const auto type = static_cast<hocket_type>(c.type);
+    const auto op = static_cast<hocket_op>(c.op);
+    const int root = static_cast<int>(c.root);
+    switch (c.collective) {
+      case Collective::all_reduce:
+        return must(hocket_stream_all_reduce(m.input, m.output, c.count, type, op, comm_, stream));
+      case Collective::all_gather:
+        return must(hocket_stream_all_gather(m.input, m.output, c.count, type, comm_, stream));
+      case Collective::reduce_scatter:
+        return must(
+            hocket_stream_reduce_scatter(m.input, m.output, c.count, type, op, comm_, stream));
+      case Collective::broadcast:
+        return must(hocket_stream_broadcast(m.input, m.output, c.count, type, root, comm_, stream));
+      case Collective::reduce:
+        return must(
+            hocket_stream_reduce(m.input, m.output, c.count, type, op, root, comm_, stream));
+      case Collective::alltoall:
+        return must(hocket_stream_alltoall(m.input, m.output, c.count, type, comm_, stream));
+      case Collective::barrier:
+        return must(hocket_stream_barrier(comm_, stream));
+      case Collective::send_recv:
+        throw std::runtime_error("send and recv are not on streams yet");
+    }
+  }
+
+  void check() override {
+    hocket_result error = HOCKET_SUCCESS;
+    must(hocket_comm_async_error(comm_, &error));
+    must(error);
+  }
+
+  std::string explain(const BenchCase& c) override {
+    char text[256];
+    must(hocket_stream_explain(comm_, static_cast<hocket_collective>(c.collective), c.count,
+                               static_cast<hocket_type>(c.type), static_cast<hocket_op>(c.op), text,
+                               sizeof text, nullptr));
+    return text;
+  }
+
+ private:
+  hocket_comm* const comm_;
+};
+
 }  // namespace
 
 std::unique_ptr<BenchPlace> make_cuda_place(const BenchRun& run, std::uint32_t rank) {
   return std::make_unique<CudaPlace>(run, rank);
+}
+
+std::unique_ptr<BenchCalls> make_stream_calls(hocket_comm* comm) {
+  return std::make_unique<StreamCalls>(comm);
 }
 
 }  // namespace hocket::tools

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a rank's buffers are, how its calls are made there, and how they are timed: host memory, or
-// a GPU with a stream. Data is prepared and checked in images on the host. Threads: the rank's.
-// Ownership: of the buffers. Failure: std::runtime_error.
+// What `hocket bench` measures: somebody's calls, on buffers that are somewhere. A place is where a
+// rank's buffers are and how ops on them are timed, host memory or a GPU with a stream; calls are
+// Hocket's or a peer's. Data is prepared and checked in images on the host. Threads: the rank's.
+// Ownership: of the buffers, or of the peer's communicator. Failure: std::runtime_error.
 #pragma once
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tools/hocket/bench.h"
@@ -19,6 +21,26 @@ struct BenchMemory {
 
 /// Throws what the library says.
 void must(hocket_result result);
+
+/// A rank's place among the others.
+struct BenchSeat {
+  explicit BenchSeat(hocket_comm* comm);
+  int next() const { return (rank + 1) % ranks; }
+  int previous() const { return (rank + ranks - 1) % ranks; }
+  int rank = 0, ranks = 0;
+};
+
+class BenchCalls {
+ public:
+  virtual ~BenchCalls() = default;
+  virtual bool has(Collective collective) const = 0;
+  /// One op: on a CUDA stream only begun, on host memory (no stream) done.
+  virtual void call(const BenchCase& c, const BenchMemory& memory, void* stream) = 0;
+  /// Throws if an op that has ended failed.
+  virtual void check() {}
+  /// Says how an op is carried out; empty where nobody knows.
+  virtual std::string explain(const BenchCase&) { return {}; }
+};
 
 class BenchPlace {
  public:
@@ -35,12 +57,10 @@ class BenchPlace {
   virtual void pull(std::uint64_t bytes) = 0;
 
   /// One op, to its end.
-  virtual void run(hocket_comm* comm, const BenchCase& c, const BenchMemory& memory) = 0;
+  virtual void run(BenchCalls& calls, const BenchCase& c, const BenchMemory& memory) = 0;
   /// Microseconds of an op, as often as there is room.
-  virtual void time(hocket_comm* comm, const BenchCase& c, const BenchMemory& memory,
+  virtual void time(BenchCalls& calls, const BenchCase& c, const BenchMemory& memory,
                     std::span<double> us) = 0;
-  virtual std::string explain(hocket_comm* comm, const BenchCase& c) = 0;
-  virtual bool has(Collective collective) const = 0;
   /// Microseconds of the caller's own time that an op took when it was last timed.
   virtual double host_us() const = 0;
 
@@ -48,7 +68,15 @@ class BenchPlace {
   std::vector<std::byte> input_image_, output_image_;
 };
 
-std::unique_ptr<BenchPlace> make_host_place(std::uint32_t rank, std::uint32_t ranks);
+std::unique_ptr<BenchPlace> make_host_place();
 std::unique_ptr<BenchPlace> make_cuda_place(const BenchRun& run, std::uint32_t rank);
+
+/// Hocket's, of a communicator that outlives them.
+std::unique_ptr<BenchCalls> make_host_calls(hocket_comm* comm);
+std::unique_ptr<BenchCalls> make_stream_calls(hocket_comm* comm);
+
+/// Those of the NCCL library at `path`, among the ranks of `comm`, on the device whose context is
+/// current. All ranks make theirs together.
+std::unique_ptr<BenchCalls> make_nccl_calls(const std::string& path, hocket_comm* comm);
 
 }  // namespace hocket::tools

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,10 +20,15 @@ namespace {
 
 // Unless told otherwise, a row takes about as long, and no more iterations.
 constexpr double kRowSeconds = 0.1, kIterations = 2000;
+constexpr std::chrono::milliseconds kWarmUp{200};
+// Beside a peer, as the machine changes its mind: so often each has its turn.
+constexpr std::uint32_t kTurns = 5;
 
 struct Measured {
-  double time_us = 0;  ///< slowest rank, median of iterations
-  double host_us = 0;  ///< of rank 0's own time
+  double time_us = 0;       ///< slowest rank, median of iterations
+  double host_us = 0;       ///< of rank 0's own time
+  double peer_time_us = 0;  ///< as time_us; 0: there is no peer, or it has no such op
+  double ratio() const { return time_us > 0 ? peer_time_us / time_us : 0; }
   std::uint64_t wrong = 0;
 };
 
@@ -32,7 +38,7 @@ class BenchRank {
       : run_(run),
         rank_(rank),
         shared_(shared),
-        place_(run.cuda.is_used ? make_cuda_place(run, rank) : make_host_place(rank, run.ranks)) {
+        place_(run.cuda.is_used ? make_cuda_place(run, rank) : make_host_place()) {
     std::uint64_t most = 0;
     for (const BenchCase& c : run.cases) most = std::max(most, c.bytes);
     place_->allocate(most);
@@ -42,8 +48,9 @@ class BenchRank {
     if (rank_ == 0) print_head();
     for (std::size_t i = 0; i < run_.algorithms.size(); ++i) {
       create_comm(i);
+      if (i == 0) warm_up();
       for (const BenchCase& c : run_.cases)
-        if (place_->has(c.collective)) measure(c, run_.algorithms[i]);
+        if (calls_->has(c.collective)) measure(c, run_.algorithms[i]);
       must(hocket_comm_destroy(comm_));
     }
     if (rank_ == 0 && !run_.json.empty()) report_.write(run_.json);
@@ -62,6 +69,8 @@ class BenchRank {
     if (name != "auto") options.algorithm = name.c_str();
     must(hocket_comm_create(&comm_, static_cast<int>(run_.ranks), &run_.ids[algorithm],
                             static_cast<int>(rank_), &options));
+    calls_ = run_.cuda.is_used ? make_stream_calls(comm_) : make_host_calls(comm_);
+    if (!run_.cuda.peer.empty() && peer_ == nullptr) peer_ = make_nccl_calls(run_.cuda.peer, comm_);
   }
 
   std::uint64_t one_rank_bytes(const BenchCase& c) const { return c.count * size_of(c.type); }
@@ -113,6 +122,18 @@ class BenchRank {
     return 0;
   }
 
+  /// The scheduler takes a while to give each rank a core of its own.
+  void warm_up() {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point end = Clock::now() + kWarmUp;
+    do {
+      barrier();
+      if (rank_ == 0) shared_.iterations() = Clock::now() < end ? 1 : 0;
+      barrier();
+    } while (shared_.iterations() != 0);
+    barrier();
+  }
+
   void barrier() { must(hocket_barrier(comm_, nullptr)); }
 
   /// One op on known data; elements that are wrong then.
@@ -122,13 +143,25 @@ class BenchRank {
     fill(c, pattern, in_place);
     if (!in_place) std::fill_n(output.begin(), c.bytes, std::byte{0xee});
     place_->push(c.bytes);
-    place_->run(comm_, c, m);
+    place_->run(*calls_, c, m);
     place_->pull(c.bytes);
     return count_wrong(c, pattern, memory(c, in_place, input.data(), output.data()));
   }
 
-  void time(const BenchCase& c, const BenchMemory& m, std::uint32_t samples) {
-    place_->time(comm_, c, m, {&shared_.time_us(rank_, 0), samples});
+  /// This rank's samples of a measurement.
+  std::span<double> samples(std::uint32_t first, std::uint32_t count) {
+    return {&shared_.time_us(rank_, first), count};
+  }
+
+  /// `turn` of kTurns. The peer's samples begin where Hocket's end.
+  void time_turn(const BenchCase& c, const BenchMemory& m, std::uint32_t turn) {
+    const std::uint32_t all = shared_.iterations();
+    const std::uint32_t first = all * turn / kTurns, end = all * (turn + 1) / kTurns;
+    place_->time(*calls_, c, m, samples(first, end - first));
+    host_us_ = place_->host_us();
+    barrier();
+    place_->time(*peer_, c, m, samples(all + first, end - first));
+    barrier();
   }
 
   /// Checks one op, then times others on whatever that left.
@@ -136,39 +169,54 @@ class BenchRank {
     const BenchMemory m = memory(c, in_place, place_->input(), place_->output());
     shared_.wrong(rank_) = run_.check ? check(c, in_place, m) : 0;
     barrier();
-    time(c, m, 1);
+    const bool has_peer = peer_ != nullptr && peer_->has(c.collective);
+    if (has_peer) place_->time(*peer_, c, m, samples(0, 1));
+    barrier();
+    place_->time(*calls_, c, m, samples(0, 1));
     barrier();
     if (rank_ == 0) shared_.iterations() = choose_iterations();
     barrier();
-    const std::uint32_t iterations = shared_.iterations();
-    time(c, m, iterations);
-    barrier();
-    const Measured measured = rank_ == 0 ? summary(iterations) : Measured{};
+    if (has_peer) {
+      for (std::uint32_t turn = 0; turn < kTurns; ++turn) time_turn(c, m, turn);
+    } else {
+      place_->time(*calls_, c, m, samples(0, shared_.iterations()));
+      host_us_ = place_->host_us();
+      barrier();
+    }
+    const Measured measured = rank_ == 0 ? summary(has_peer) : Measured{};
     barrier();  // nobody writes times before they are read
     return measured;
   }
 
   std::uint32_t choose_iterations() const {
-    if (run_.iterations > 0) return std::min(run_.iterations, BenchShared::kMostIterations);
+    const std::uint32_t most = BenchShared::kMostIterations / (peer_ == nullptr ? 1 : 2);
+    if (run_.iterations > 0) return std::min(run_.iterations, most);
     double slowest = 0.1;
     for (std::uint32_t r = 0; r < run_.ranks; ++r)
       slowest = std::max(slowest, shared_.time_us(r, 0));
-    return static_cast<std::uint32_t>(std::clamp(kRowSeconds * 1e6 / slowest, 3.0, kIterations));
+    const double least = peer_ == nullptr ? 3 : kTurns;
+    return static_cast<std::uint32_t>(std::clamp(kRowSeconds * 1e6 / slowest, least, kIterations));
   }
 
-  Measured summary(std::uint32_t iterations) const {
-    std::vector<double> slowest(iterations, 0);
+  Measured summary(bool has_peer) const {
+    const std::uint32_t iterations = shared_.iterations();
     Measured measured;
-    for (std::uint32_t r = 0; r < run_.ranks; ++r) {
-      measured.wrong += shared_.wrong(r);
-      for (std::uint32_t i = 0; i < iterations; ++i)
-        slowest[i] = std::max(slowest[i], shared_.time_us(r, i));
-    }
-    const auto middle = slowest.begin() + iterations / 2;
-    std::nth_element(slowest.begin(), middle, slowest.end());
-    measured.time_us = *middle;
-    measured.host_us = place_->host_us();
+    for (std::uint32_t r = 0; r < run_.ranks; ++r) measured.wrong += shared_.wrong(r);
+    measured.time_us = slowest_rank(0, iterations);
+    measured.host_us = host_us_;
+    if (has_peer) measured.peer_time_us = slowest_rank(iterations, iterations);
     return measured;
+  }
+
+  /// The median of these samples, each of which is the slowest rank's.
+  double slowest_rank(std::uint32_t first, std::uint32_t count) const {
+    std::vector<double> slowest(count, 0);
+    for (std::uint32_t r = 0; r < run_.ranks; ++r)
+      for (std::uint32_t i = 0; i < count; ++i)
+        slowest[i] = std::max(slowest[i], shared_.time_us(r, first + i));
+    const auto middle = slowest.begin() + count / 2;
+    std::nth_element(slowest.begin(), middle, slowest.end());
+    return *middle;
   }
 
   void measure(const BenchCase& c, const std::string& wanted) {
@@ -191,7 +239,7 @@ class BenchRank {
   };
   /// What explain says first: "ring: ...", or "one_shot by packet: ...".
   Chosen chosen(const BenchCase& c) {
-    const std::string all = place_->explain(comm_, c);
+    const std::string all = calls_->explain(c);
     Chosen chosen{all.substr(0, all.find(':')), ""};
     const std::size_t by = chosen.algorithm.find(" by ");
     if (by == chosen.algorithm.npos) return chosen;
@@ -223,11 +271,17 @@ class BenchRank {
       return fmt::format("{:10.2f} {:7.2f} {:7.2f} {:6}", m.time_us, algorithm_bandwidth(c, m),
                          bus_bandwidth(c, m), run_.check ? std::to_string(m.wrong) : "N/A");
     };
-    fmt::print("  {:14} {:10} {:10} {:>8} {:>5} {:5} | {} | {} | {}{}\n", name_of(c.collective),
+    fmt::print("  {:14} {:10} {:10} {:>8} {:>5} {:5} | {} | {} | {}{}{}{}\n", name_of(c.collective),
                c.bytes, c.count, name_of(c.type), name_of(c.op), c.root, figures(apart),
                in_place ? figures(*in_place) : fmt::format("{:>33}", "-"), chosen.algorithm,
-               chosen.lowering.empty() ? "" : " " + chosen.lowering);
+               chosen.lowering.empty() ? "" : " " + chosen.lowering, beside(apart, "peer"),
+               in_place ? beside(*in_place, "in place") : "");
     std::fflush(stdout);
+  }
+
+  static std::string beside(const Measured& m, const char* whose) {
+    if (m.peer_time_us == 0) return "";
+    return fmt::format(" | {} {:.2f} us x{:.2f}", whose, m.peer_time_us, m.ratio());
   }
 
   void add_row(const BenchCase& c, const Chosen& chosen, const Measured& m, bool in_place) {
@@ -250,6 +304,8 @@ class BenchRank {
                  {"host_us", m.host_us},
                  {"algbw_gbs", algorithm_bandwidth(c, m)},
                  {"busbw_gbs", bus_bandwidth(c, m)},
+                 {"peer_time_us", m.peer_time_us},
+                 {"ratio", m.ratio()},
                  {"wrong", m.wrong}});
   }
 
@@ -259,6 +315,8 @@ class BenchRank {
   Report report_;
   hocket_comm* comm_ = nullptr;
   const std::unique_ptr<BenchPlace> place_;
+  std::unique_ptr<BenchCalls> calls_, peer_;
+  double host_us_ = 0;  ///< of Hocket's last op
   std::uint64_t wrong_ = 0;
 };
 
