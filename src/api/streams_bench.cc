@@ -90,10 +90,14 @@ class Comm {
   hocket_comm* comm_ = nullptr;
 };
 
+/// `body(rank, together)` on a thread each. Ranks that share a context have all made their streams
+/// before one of them calls anything: the first work of a stream may wait for others' kernels.
 template <class Body>
 void run_ranks(int world, Body body) {
+  std::barrier together(world);
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < world; ++rank) threads.emplace_back([&, rank] { body(rank); });
+  for (int rank = 0; rank < world; ++rank)
+    threads.emplace_back([&, rank] { body(rank, together); });
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -146,7 +150,8 @@ class Mixed {
       : gpu_(gpus.of(static_cast<std::uint32_t>(rank))),
         world_(world),
         rank_(rank),
-        comms_{Comm({gpu_, world, rank}, ids[0]), Comm({gpu_, world, rank}, ids[1])},
+        comms_{Comm({gpu_, world, rank}, ids[0], kPatience_ms),
+               Comm({gpu_, world, rank}, ids[1], kPatience_ms)},
         queues_{Queue(gpu_), Queue(gpu_)},
         input_(gpu_, room()),
         output_(gpu_, Batch::kSteps * room()),
@@ -280,6 +285,8 @@ class Mixed {
       }
   }
 
+  static constexpr int kPatience_ms = 20'000;  // so that no fault of ours hangs
+
   const Gpu& gpu_;
   const int world_, rank_;
   const std::array<Comm, 2> comms_;
@@ -294,8 +301,9 @@ void run_mixed(const Gpus& gpus, std::uint64_t ops, std::uint64_t seed, Trouble 
   const std::array<hocket_id, 2> ids = {new_id(), new_id()};
   const auto start = now();
   const std::uint64_t batches = (ops + Batch::kSteps - 1) / Batch::kSteps;
-  run_ranks(world, [&](int rank) {
+  run_ranks(world, [&](int rank, std::barrier<>& together) {
     Mixed mixed(gpus, ids, world, rank);
+    together.arrive_and_wait();
     Prng random(seed);
     for (std::uint64_t i = 0; i < batches; ++i) mixed.run(draw(random, world, trouble), trouble);
   });
@@ -339,8 +347,9 @@ struct Failing {
 
 void run_mismatch(const Gpus& gpus) {
   const hocket_id id = new_id();
-  run_ranks(2, [&](int rank) {
+  run_ranks(2, [&](int rank, std::barrier<>& together) {
     Failing self(gpus, id, rank, 5000);
+    together.arrive_and_wait();
     must(self.all_reduce(rank == 0 ? 10 : 11));
     const double ms = drained(self.queue, 6000);
     expect(self.comm.await_failure(2000) == HOCKET_MISMATCH, "no mismatch");
@@ -351,8 +360,9 @@ void run_mismatch(const Gpus& gpus) {
 
 void run_timeout(const Gpus& gpus) {
   const hocket_id id = new_id();
-  run_ranks(2, [&](int rank) {
+  run_ranks(2, [&](int rank, std::barrier<>& together) {
     Failing self(gpus, id, rank, 300);
+    together.arrive_and_wait();
     if (rank == 0) must(self.all_reduce(10));
     const double ms = drained(self.queue, 2000);
     expect(self.comm.await_failure(2000) == HOCKET_TIMEOUT, "no timeout");
@@ -365,8 +375,9 @@ void run_abort(const Gpus& gpus) {
   for (int i = 0; i < 20; ++i) {
     const hocket_id id = new_id();
     std::atomic<double> longest = 0;
-    run_ranks(2, [&](int rank) {
+    run_ranks(2, [&](int rank, std::barrier<>& together) {
       Failing self(gpus, id, rank, 0);
+      together.arrive_and_wait();
       if (rank == 0)
         for (int k = 0; k < 1 + i; ++k) must(self.all_reduce(i % 2 == 0 ? 10 : 200'000));
       pass(milliseconds(i));
@@ -455,12 +466,12 @@ void run_footprint(const Gpus& gpus) {
   constexpr int kFurther = 64;
   std::vector<hocket_id> ids;
   for (int i = 0; i <= kFurther; ++i) ids.push_back(new_id());
-  std::barrier together(2);
-  run_ranks(2, [&](int rank) {
+  run_ranks(2, [&](int rank, std::barrier<>& together) {
     const Gpu& gpu = gpus.of(static_cast<std::uint32_t>(rank));
     const double each = gpus.size() > 1 ? 1 : 2;  // ranks that share a GPU
     Queue queue(gpu);
     cuda::Memory memory(gpu, 4096);
+    together.arrive_and_wait();
     std::vector<std::unique_ptr<Comm>> comms;
     std::vector<double> ms;
     std::vector<std::size_t> free;

@@ -54,6 +54,7 @@ void visit(F& f, Visit&& each) {
   each("cuStreamDestroy_v2", f.stream.destroy);
   each("cuStreamSynchronize", f.stream.synchronize);
   each("cuStreamQuery", f.stream.query);
+  each("cuStreamGetId", f.stream.id);
   each("cuStreamWaitValue32_v2", f.stream.wait_value);
   each("cuStreamWaitEvent", f.stream.wait_event);
   each("cuStreamBeginCapture_v2", f.stream.begin_capture);

@@ -73,6 +73,7 @@ struct StreamFunctions {
   Status (*destroy)(Stream) = nullptr;
   Status (*synchronize)(Stream) = nullptr;
   Status (*query)(Stream) = nullptr;
+  Status (*id)(Stream, std::uint64_t* id) = nullptr;  ///< never given anew; not of a captured one
   Status (*wait_value)(Stream, Address, std::uint32_t value, unsigned flags) = nullptr;
   Status (*wait_event)(Stream, Event, unsigned flags) = nullptr;
   Status (*begin_capture)(Stream, int mode) = nullptr;

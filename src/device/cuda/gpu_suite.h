@@ -135,6 +135,11 @@ class Queue {
     gpu.call(gpu->stream.create, &stream_, kStreamNonBlocking);
     gpu.call(gpu->event.create, &from_, 0);
     gpu.call(gpu->event.create, &to_, 0);
+    // The first work of a stream may wait for kernels that run in the context, and those of a rank
+    // may wait for this one's.
+    Memory touched(gpu, 4);
+    gpu.call(gpu->memory.set, reinterpret_cast<Address>(touched.data()), 1, 4, stream_);
+    wait();
   }
   ~Queue() {
     drop();

@@ -181,6 +181,7 @@ std::uint64_t Member::holds(world::Lowering lowering) const {
 Result<void> Member::enqueue(world::Stream stream, std::span<const world::Action> actions) {
   const Held lock(launches_.lock, ::sched_yield);
   if (std::optional<Error> before = refusal()) return *std::move(before);
+  if (actions.empty()) return kOk;
   const Entered entered(*context_);
   std::size_t count = 0;
   Result<void> enqueued = enqueue_all(static_cast<Stream>(stream.handle), actions, count);
@@ -195,10 +196,14 @@ Result<void> Member::enqueue_all(Stream stream, std::span<const world::Action> a
                                  std::size_t& count) {
   const Driver& driver = this->driver();
   CaptureStatus status = CaptureStatus::none;
-  std::uint64_t graph = 0;
+  std::uint64_t graph = 0, id = reinterpret_cast<std::uintptr_t>(stream);
   TRY_VOID(driver.call(driver->stream.capture_info, stream, &status, &graph));
-  Order& order = status == CaptureStatus::none ? launches_.eager : launches_.captured;
-  const bool is_same = order.stream == stream && stream != kPerThread;
+  const bool is_eager = status == CaptureStatus::none;
+  if (is_eager) {  // a stream that is captured stays, and tells no id
+    TRY_VOID(driver.call(driver->stream.id, stream, &id));
+  }
+  Order& order = is_eager ? launches_.eager : launches_.captured;
+  const bool is_same = order.stream == id && stream != kPerThread;
   if (order.used && order.graph == graph && !is_same) {
     TRY_VOID(driver.call(driver->stream.wait_event, stream, order.event, 0));
   }
@@ -207,7 +212,7 @@ Result<void> Member::enqueue_all(Stream stream, std::span<const world::Action> a
     ++count;
   }
   TRY_VOID(driver.call(driver->event.record, order.event, stream));
-  order.stream = stream;
+  order.stream = id;
   order.graph = graph;
   order.used = true;
   return kOk;

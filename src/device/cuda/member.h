@@ -78,8 +78,8 @@ class Member final : public world::StreamDevice {
   };
   /// Ops of one graph, or of none, are behind one another, whatever their streams.
   struct Order {
-    Event event = nullptr;  ///< after the last one
-    Stream stream = nullptr;
+    Event event = nullptr;     ///< after the last one
+    std::uint64_t stream = 0;  ///< its id: another one may get its handle later
     std::uint64_t graph = 0;
     bool used = false;
   };

@@ -30,6 +30,7 @@ struct Machine {
   int contexts_retained = 0, modules = 0;
   Address no_memory_for = 0;  ///< an allocation of that many bytes fails
   std::uint64_t graph = 0;    ///< that streams are captured into
+  std::uint64_t reused = 0;   ///< between a stream's handle and its id
   bool reaches = true;
   Status launched = Status::success;
 };
@@ -101,6 +102,11 @@ void set_streams(FakeDriver& fake) {
   fake.set("cuStreamGetCaptureInfo", [](Stream, CaptureStatus* status, std::uint64_t* id) {
     *status = machine->graph != 0 ? CaptureStatus::active : CaptureStatus::none;
     *id = machine->graph;
+    return Status::success;
+  });
+  fake.set("cuStreamGetId", [](Stream stream, std::uint64_t* id) {
+    if (machine->graph != 0) return Status::invalid_value;
+    *id = reinterpret_cast<std::uintptr_t>(stream) + machine->reused;
     return Status::success;
   });
   fake.set("cuStreamWaitEvent", [](Stream stream, Event, unsigned) {
@@ -346,6 +352,14 @@ TEST_F(MemberTest, OpsOfAllStreamsComeInOneOrder) {
   // Each thread has another stream of that name.
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(enqueue(*a, 2));
   EXPECT_EQ(machine_.steps, (std::vector<std::string>{"2 waits", "2 runs", "2 waits", "2 runs"}));
+  machine_.steps.clear();
+  EXPECT_TRUE(enqueue(*a, 3));
+  machine_.reused = 1000;  // the stream is gone, not its op; a new one got its handle
+  EXPECT_TRUE(enqueue(*a, 3));
+  EXPECT_EQ(machine_.steps, (std::vector<std::string>{"3 waits", "3 runs", "3 waits", "3 runs"}));
+  machine_.steps.clear();
+  EXPECT_TRUE(a->enqueue({reinterpret_cast<void*>(3)}, {}));
+  EXPECT_EQ(machine_.steps, std::vector<std::string>{}) << "of an op that does nothing";
 }
 
 TEST_F(MemberTest, OpsOfAGraphWaitForNoneOutsideOfIt) {

@@ -21,11 +21,7 @@ struct Both {
 /// The plan's blocks as parts of a swap.
 class Cuts {
  public:
-  Cuts(const Plan& plan, Rank me)
-      : piece_(plan, 0),
-        request_(plan.request),
-        me_(me.value),
-        alone_(plan.topology->world() == 1) {
+  Cuts(const Plan& plan, Rank me) : piece_(plan, 0), request_(plan.request), me_(me.value) {
     const std::uint32_t last = plan.shape.blocks - 1;
     const std::uint64_t grain = size_of(plan.request.type);
     blocks_.size = blocks_.stride = (piece_.end(last) - piece_.begin(last)) / grain;
@@ -51,8 +47,7 @@ class Cuts {
             .received = parts.received,
             .combine = combine,
             .type = request_.type,
-            // The average of one operand is that operand, bit for bit.
-            .op = alone_ ? ReduceOp::sum : request_.op};
+            .op = request_.op};
   }
   Swap store(const Memory& memory, const Both& parts) const {
     return {.input = memory.input,
@@ -67,7 +62,6 @@ class Cuts {
   const Piece piece_;
   const Request& request_;
   const std::uint32_t me_;
-  const bool alone_;
   Parts blocks_;
 };
 
@@ -98,6 +92,10 @@ Result<Actions> lower(const Plan& plan, Rank me, const Memory& memory, const Man
                  .windows = manner.windows,
                  .swap = swap});
   };
+  if (world == 1) {  // any op is a copy: the average of one operand is that operand, bit for bit
+    if (memory.input != memory.output) add(cuts.store(memory, {cuts.all(), cuts.all()}));
+    return actions;
+  }
   switch (plan.algorithm->pattern) {
     case Pattern::none:
       return unsupported(plan, "its rounds are not known to be a swap");

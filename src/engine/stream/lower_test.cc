@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "algo/table.h"
@@ -116,6 +117,30 @@ TEST_F(Lower, OneRankGivesOrGetsAll) {
   EXPECT_EQ(nothing[0].sent, none);
   EXPECT_EQ(nothing[0].received, none);
   EXPECT_EQ(part_bytes(barrier), 0u);
+}
+
+TEST_F(Lower, AWorldOfOneCopiesAndInPlaceDoesNothing) {
+  const Topology one(1, 1);
+  for (const auto& [collective, algorithm] : {std::pair{Collective::all_reduce, "one_shot"},
+                                              {Collective::all_reduce, "direct"},
+                                              {Collective::all_reduce, "ring"},
+                                              {Collective::broadcast, "direct"},
+                                              {Collective::reduce, "direct"},
+                                              {Collective::alltoall, "direct"}}) {
+    Request request{.collective = collective, .type = DataType::int32, .op = ReduceOp::avg};
+    request.count = 7;
+    const Plan plan = make_plan(*algo::find(collective, algorithm), one, request);
+    EXPECT_EQ(swaps(plan, 0), std::vector{store(input_.data(), {7}, {7})}) << algorithm;
+    const Result<Actions> in_place =
+        lower(plan, Rank{0}, {output_.data(), output_.data()}, kManner);
+    ASSERT_TRUE(in_place) << in_place.error().text();
+    EXPECT_EQ(in_place->size(), 0u) << algorithm;
+  }
+  const Request barrier{.collective = Collective::barrier};
+  const Result<Actions> nothing = lower(
+      make_plan(*algo::find(Collective::barrier, "direct"), one, barrier), Rank{0}, {}, kManner);
+  ASSERT_TRUE(nothing) << nothing.error().text();
+  EXPECT_EQ(nothing->size(), 0u);
 }
 
 TEST_F(Lower, NothingIsASwapOfEmptyParts) {
