@@ -195,7 +195,9 @@ HOCKET_API hocket_result hocket_recv(void* output, size_t count, hocket_type typ
  * Order     As on host memory, in an order of its own: ops on streams and ops on host memory of one
  *           communicator are not ordered among each other. Ranks that call different things fail
  *           with HOCKET_MISMATCH, before an output is written if there are two ranks.
- * Groups    A call inside a group is enqueued when the outermost group ends.
+ * Groups    A call inside a group is enqueued when the outermost group ends. The sends and receives
+ *           of a communicator in a group, at most 128, are one op in the place of the first one, on
+ *           one stream; a send may wait for its receive, so exchanges go into one group.
  * Failure   An op that fails leaves its output undefined, and its stream goes on: ask
  *           hocket_comm_async_error. A rank's end or hocket_comm_abort ends ops that wait.
  *           hocket_comm_destroy waits for all work in the CUDA context, which these end too.
@@ -218,6 +220,10 @@ HOCKET_API hocket_result hocket_stream_reduce(const void* input, void* output, s
 HOCKET_API hocket_result hocket_stream_alltoall(const void* input, void* output, size_t count,
                                                 hocket_type type, hocket_comm* comm, void* stream);
 HOCKET_API hocket_result hocket_stream_barrier(hocket_comm* comm, void* stream);
+HOCKET_API hocket_result hocket_stream_send(const void* input, size_t count, hocket_type type,
+                                            int peer, hocket_comm* comm, void* stream);
+HOCKET_API hocket_result hocket_stream_recv(void* output, size_t count, hocket_type type, int peer,
+                                            hocket_comm* comm, void* stream);
 /* As hocket_explain, further below, of an op on a stream: also how its bytes travel. */
 HOCKET_API hocket_result hocket_stream_explain(hocket_comm* comm, hocket_collective collective,
                                                size_t count, hocket_type type, hocket_op op,

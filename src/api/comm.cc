@@ -174,6 +174,12 @@ Result<hocket::engine::stream::Actions> hocket_comm::prepare(
   return domain_->executor().prepare(call);
 }
 
+Result<hocket::world::Transfers> hocket_comm::prepare(
+    std::span<const hocket::engine::Call> messages) const {
+  if (std::optional<Error> failure = communicator_->failure()) return *std::move(failure);
+  return domain_->executor().prepare(messages);
+}
+
 // What runs on streams is waited for first, while a failure can still end it.
 hocket_comm::~hocket_comm() {
   if (domain_ != nullptr) (void)domain_->device().drain();

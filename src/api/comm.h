@@ -38,6 +38,9 @@ struct hocket_comm {
   hocket::api::Domain* domain() const { return domain_.get(); }
   /// A call for a stream; its failure, or the communicator's.
   hocket::Result<hocket::engine::stream::Actions> prepare(const hocket::engine::Call& call) const;
+  /// The same of a group's sends and receives.
+  hocket::Result<hocket::world::Transfers> prepare(
+      std::span<const hocket::engine::Call> messages) const;
 
  private:
   struct Private {};  // create() alone can name it

@@ -49,6 +49,11 @@ Result<std::string> explain(const algo::Tuning& tuning, const Request& request) 
 }
 
 Result<std::string> explain(const engine::stream::Executor& executor, const Request& request) {
+  if (request.collective == Collective::send_recv) {
+    const std::uint64_t bytes = request.count * size_of(request.type);
+    return std::string("direct by ") + name_of(executor.lowering_of(bytes)) + ": a message of " +
+           std::to_string(bytes) + " bytes\n";
+  }
   TRY(const engine::stream::Executor::Way way, executor.way(request));
   TRY(const algo::Explanation explained, algo::explain(*executor.config().tuning, request));
   const engine::stream::Grid& grid = way.manner.grid;

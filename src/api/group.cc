@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/group.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -24,8 +25,34 @@ void Group::add(hocket_comm& comm, const engine::Call& call) {
   parts_[at].calls.push_back(call);
 }
 
-void Group::add(hocket_comm& comm, const engine::Call& call, world::Stream stream) {
-  on_streams_.push_back({&comm, stream, call});
+Result<void> Group::add(hocket_comm& comm, const engine::Call& call, world::Stream stream) {
+  const OnStream own{&comm, stream, {call}};
+  const auto messages =
+      std::find_if(on_streams_.begin(), on_streams_.end(), [&](const OnStream& other) {
+        return own.has_messages() && other.has_messages() && other.comm == &comm;
+      });
+  if (messages == on_streams_.end()) {
+    on_streams_.push_back(own);
+    return kOk;
+  }
+  if (messages->stream.handle != stream.handle)
+    return Error(Code::invalid_usage,
+                 "a group's sends and receives of one communicator are on two streams");
+  messages->calls.push_back(call);
+  return kOk;
+}
+
+bool Group::OnStream::has_messages() const {
+  return calls.front().request.collective == Collective::send_recv;
+}
+
+Result<Group::Prepared> Group::OnStream::prepare() const {
+  if (!has_messages()) {
+    TRY(engine::stream::Actions actions, comm->prepare(calls.front()));
+    return Prepared(actions);
+  }
+  TRY(const world::Transfers transfers, comm->prepare(std::span(calls)));
+  return Prepared(transfers);
 }
 
 void Group::fail(Error error) {
@@ -38,10 +65,10 @@ Result<void> Group::end(hocket_request& request) {
   const std::span parts(parts_.data(), std::exchange(used_, 0));
   const std::vector<OnStream> on_streams = std::exchange(on_streams_, {});
   if (error_) return *std::exchange(error_, std::nullopt);
-  std::vector<engine::stream::Actions> actions;
+  std::vector<Prepared> prepared;
   for (const OnStream& one : on_streams) {
-    TRY(engine::stream::Actions prepared, one.comm->prepare(one.call));
-    actions.push_back(prepared);
+    TRY(Prepared own, one.prepare());
+    prepared.push_back(std::move(own));
   }
   for (const Part& part : parts) {
     Result<void> added = request.add(*part.comm, part.calls);
@@ -50,8 +77,11 @@ Result<void> Group::end(hocket_request& request) {
     return added;
   }
   request.submit();
-  for (std::size_t i = 0; i < actions.size(); ++i) {
-    TRY_VOID(on_streams[i].comm->domain()->executor().enqueue(on_streams[i].stream, actions[i]));
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    const auto& [comm, stream, calls] = on_streams[i];
+    TRY_VOID(
+        std::visit([&](const auto& own) { return comm->domain()->executor().enqueue(stream, own); },
+                   prepared[i]));
   }
   return kOk;
 }

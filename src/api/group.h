@@ -6,6 +6,7 @@
 #pragma once
 #include <cstddef>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "api/comm.h"
@@ -14,11 +15,14 @@ namespace hocket::api {
 
 class Group {
  public:
+  /// What is enqueued for a call on a stream, or for messages.
+  using Prepared = std::variant<engine::stream::Actions, world::Transfers>;
+
   bool open() const { return depth_ > 0; }
   bool empty() const { return used_ == 0 && on_streams_.empty(); }
   void start() { ++depth_; }
   void add(hocket_comm& comm, const engine::Call& call);
-  void add(hocket_comm& comm, const engine::Call& call, world::Stream stream);
+  Result<void> add(hocket_comm& comm, const engine::Call& call, world::Stream stream);
   void fail(Error error);
   /// Leaves one level; at the outermost enqueues what goes on streams, in the order of the calls,
   /// and submits the rest into `request`; or nothing of it all.
@@ -32,7 +36,9 @@ class Group {
   struct OnStream {
     hocket_comm* comm = nullptr;
     world::Stream stream;
-    engine::Call call;
+    std::vector<engine::Call> calls;  // one, or all messages of the communicator
+    bool has_messages() const;
+    Result<Prepared> prepare() const;
   };
   std::uint32_t depth_ = 0;
   std::size_t used_ = 0;  // parts of this group; the others are kept for their memory

@@ -80,9 +80,10 @@ Result<void> on_streams(const hocket_comm* comm, const char* call) {
 
 Result<void> enqueue(hocket_comm& comm, const Arguments& arguments, void* stream) {
   TRY(const engine::Call call, make_call(arguments, comm.rank(), comm.size()));
-  if (group().open()) {
-    group().add(comm, call, {stream});
-    return kOk;
+  if (group().open()) return group().add(comm, call, {stream});
+  if (call.request.collective == Collective::send_recv) {
+    TRY(const world::Transfers transfers, comm.prepare({&call, 1}));
+    return comm.domain()->executor().enqueue({stream}, transfers);
   }
   TRY(const engine::stream::Actions actions, comm.prepare(call));
   return comm.domain()->executor().enqueue({stream}, actions);
@@ -282,6 +283,17 @@ hocket_result hocket_stream_alltoall(const void* input, void* output, size_t cou
 
 hocket_result hocket_stream_barrier(hocket_comm* comm, void* stream) {
   return call_on(stream, comm, {HOCKET_BARRIER});
+}
+
+hocket_result hocket_stream_send(const void* input, size_t count, hocket_type type, int peer,
+                                 hocket_comm* comm, void* stream) {
+  const Arguments arguments{HOCKET_SEND_RECV, input, nullptr, count, type, HOCKET_SUM, peer, true};
+  return call_on(stream, comm, arguments);
+}
+
+hocket_result hocket_stream_recv(void* output, size_t count, hocket_type type, int peer,
+                                 hocket_comm* comm, void* stream) {
+  return call_on(stream, comm, {HOCKET_SEND_RECV, nullptr, output, count, type, HOCKET_SUM, peer});
 }
 
 hocket_result hocket_group_start(void) {

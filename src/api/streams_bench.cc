@@ -130,7 +130,7 @@ Batch draw(Prng& random, int world, Trouble trouble) {
   batch.captured = has_graph ? 2 + random.below(6) : 0;
   for (std::size_t i = 0; i < Batch::kSteps; ++i) {
     Step& step = batch.steps[i];
-    step.collective = static_cast<hocket_collective>(random.below(7));
+    step.collective = static_cast<hocket_collective>(random.below(8));
     const std::uint64_t most = std::uint64_t{1} << random.below(18);
     step.count = std::min<std::size_t>(random.below(most + 1), Batch::kMostCount);
     step.root = static_cast<int>(random.below(static_cast<std::uint64_t>(world)));
@@ -209,10 +209,16 @@ class Mixed {
             hocket_stream_reduce(in, out, s.count, kType, HOCKET_SUM, s.root, comm, stream));
       case HOCKET_ALLTOALL:
         return must(hocket_stream_alltoall(in, out, s.count, kType, comm, stream));
+      case HOCKET_SEND_RECV:
+        must(hocket_group_start());
+        must(hocket_stream_recv(out, s.count, kType, before(), comm, stream));
+        must(hocket_stream_send(in, s.count, kType, (rank_ + 1) % world_, comm, stream));
+        return must(hocket_group_end(nullptr));
       default:
         return must(hocket_stream_barrier(comm, stream));
     }
   }
+  int before() const { return (rank_ + world_ - 1) % world_; }
 
   /// `later` goes on when `first` has come this far: the user's business around graphs.
   void order(Queue& first, Queue& later) {
@@ -258,6 +264,8 @@ class Mixed {
         return value(s.root, i);
       case HOCKET_ALL_GATHER:
         return value(b, i);
+      case HOCKET_SEND_RECV:
+        return value(before(), i);
       default:
         return value(b, mine + i);
     }
@@ -345,7 +353,27 @@ struct Failing {
   cuda::Memory memory;
 };
 
+/// A message of which both ends are wrong about the other.
+void run_wrong_message(const Gpus& gpus, std::size_t sent, std::size_t received) {
+  const hocket_id id = new_id();
+  run_ranks(2, [&](int rank, std::barrier<>& together) {
+    Failing self(gpus, id, rank, 5000);
+    together.arrive_and_wait();
+    void* const memory = self.memory.data();
+    void* const stream = self.queue.stream();
+    must(rank == 0 ? hocket_stream_send(memory, sent, HOCKET_UINT8, 1, self.comm, stream)
+                   : hocket_stream_recv(memory, received, HOCKET_UINT8, 0, self.comm, stream));
+    drained(self.queue, 6000);
+    expect(self.comm.await_failure(2000) == HOCKET_MISMATCH, "no mismatch of a message");
+    if (rank == 1)
+      fmt::print("sent {}, received {} bytes: {}\n", sent, received, hocket_last_error());
+  });
+}
+
 void run_mismatch(const Gpus& gpus) {
+  run_wrong_message(gpus, 10, 11);
+  run_wrong_message(gpus, 10, 1 << 20);
+  run_wrong_message(gpus, 1 << 20, 10);
   const hocket_id id = new_id();
   run_ranks(2, [&](int rank, std::barrier<>& together) {
     Failing self(gpus, id, rank, 5000);

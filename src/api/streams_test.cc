@@ -42,6 +42,10 @@ TEST(Streams, NeedACommunicatorThatWasMadeForThem) {
     EXPECT_FAILS(HOCKET_INVALID_USAGE, "alltoall" + without,
                  hocket_stream_alltoall(&value, nullptr, 1, HOCKET_INT32, comm, nullptr));
     EXPECT_FAILS(HOCKET_INVALID_USAGE, "barrier" + without, hocket_stream_barrier(comm, nullptr));
+    EXPECT_FAILS(HOCKET_INVALID_USAGE, "send" + without,
+                 hocket_stream_send(&value, 1, HOCKET_INT32, 0, comm, nullptr));
+    EXPECT_FAILS(HOCKET_INVALID_USAGE, "recv" + without,
+                 hocket_stream_recv(&value, 1, HOCKET_INT32, 0, comm, nullptr));
     EXPECT_FAILS(HOCKET_INVALID_USAGE, "hocket_stream_explain" + without,
                  hocket_stream_explain(comm, HOCKET_ALL_REDUCE, 1, HOCKET_INT32, HOCKET_SUM,
                                        nullptr, 0, nullptr));

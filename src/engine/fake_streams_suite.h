@@ -15,10 +15,18 @@ class StreamDevice final : public world::StreamDevice {
   std::uint64_t holds(world::Lowering lowering) const override {
     return lowering == world::Lowering::packet ? packet : staged;
   }
+  world::Lowering lowering_of(std::uint64_t message) const override {
+    return message <= packet ? world::Lowering::packet : world::Lowering::staged;
+  }
   std::uint32_t most_blocks() const override { return blocks; }
   Result<void> enqueue(world::Stream stream, std::span<const world::Action> actions) override {
     streams.push_back(stream.handle);
     all.insert(all.end(), actions.begin(), actions.end());
+    return kOk;
+  }
+  Result<void> enqueue(world::Stream stream, const world::Transfers& given) override {
+    streams.push_back(stream.handle);
+    transfers.push_back(given);
     return kOk;
   }
   std::optional<Error> failure() override {
@@ -31,6 +39,7 @@ class StreamDevice final : public world::StreamDevice {
   std::uint64_t packet = 64 << 10, staged = 1 << 20;
   std::uint32_t blocks = 64;
   std::vector<world::Action> all;
+  std::vector<world::Transfers> transfers;
   std::vector<void*> streams;
   std::optional<Error> broken;
   bool stopped = false;

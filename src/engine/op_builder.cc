@@ -10,14 +10,6 @@ namespace {
 
 bool is_message(const Work& work) { return work.plan.request.collective == Collective::send_recv; }
 
-bool is_alike(const Request& sent, const Request& received) {
-  return sent.count == received.count && sent.type == received.type;
-}
-
-std::string size_text(const Request& request) {
-  return std::to_string(request.count) + " " + name_of(request.type);
-}
-
 }  // namespace
 
 Result<void> OpBuilder::build(std::span<const Call> calls) {
@@ -114,17 +106,13 @@ Result<void> OpBuilder::pair_own_messages() {
   for (Work& send : op_.works_) {
     if (!own(send, true)) continue;
     const Request& sent = send.plan.request;
-    if (receive == op_.works_.end() || !is_alike(sent, receive->plan.request))
-      return Error(Code::invalid_argument, "send of " + size_text(sent) +
-                                               " to oneself without a receive of as many in the "
-                                               "same group");
+    if (receive == op_.works_.end() || !takes(receive->plan.request, sent)) return unreceived(sent);
     send.output = receive->output;
     receive->plan.shape.rounds = 0;
     receive = next_receive(++receive);
   }
   if (receive == op_.works_.end()) return kOk;
-  return Error(Code::invalid_argument, "recv of " + size_text(receive->plan.request) +
-                                           " from oneself without a send in the same group");
+  return unsent(receive->plan.request);
 }
 
 void OpBuilder::lay_out_lanes() {

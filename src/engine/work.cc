@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/work.h"
 
+#include <string>
+
 namespace hocket::engine {
 namespace {
 
 constexpr std::uint64_t round_up(std::uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+std::string size_text(const Request& request) {
+  return std::to_string(request.count) + " " + name_of(request.type);
+}
 
 }  // namespace
 
@@ -49,6 +55,21 @@ std::uint64_t Work::input_bytes() const { return plan.total_bytes(); }
 std::uint64_t Work::output_bytes() const {
   const bool one = plan.request.collective == Collective::reduce_scatter;
   return one ? plan.request.count * size_of(plan.request.type) : plan.total_bytes();
+}
+
+bool takes(const Request& receive, const Request& send) {
+  return send.count == receive.count && send.type == receive.type;
+}
+
+Error unreceived(const Request& send) {
+  return Error(
+      Code::invalid_argument,
+      "send of " + size_text(send) + " to oneself without a receive of as many in the same group");
+}
+
+Error unsent(const Request& receive) {
+  return Error(Code::invalid_argument,
+               "recv of " + size_text(receive) + " from oneself without a send in the same group");
 }
 
 }  // namespace hocket::engine

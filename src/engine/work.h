@@ -57,4 +57,9 @@ struct Work {
   std::uint64_t output_bytes() const;
 };
 
+/// Messages to oneself: whether that receive takes that send, and what is said of one alone.
+bool takes(const Request& receive, const Request& send);
+Error unreceived(const Request& send);
+Error unsent(const Request& receive);
+
 }  // namespace hocket::engine

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "world/swap.h"
+#include "world/transfers.h"
 
 namespace hocket::world {
 
@@ -26,6 +27,8 @@ class StreamDevice {
 
   /// Bytes of a part that mailboxes hold for that lowering, the same on all ranks; 0: it has none.
   virtual std::uint64_t holds(Lowering lowering) const = 0;
+  /// How a message of so many bytes goes.
+  virtual Lowering lowering_of(std::uint64_t message) const = 0;
   /// Of a launch: those of all ranks run at the same time, on however few devices. The same on all
   /// ranks.
   virtual std::uint32_t most_blocks() const = 0;
@@ -33,6 +36,8 @@ class StreamDevice {
   /// calls of several threads in the order in which they get its lock. Never waits for a peer. When
   /// it fails some may be enqueued: that is the device's failure.
   virtual Result<void> enqueue(Stream stream, std::span<const Action> actions) = 0;
+  /// The same of transfers, one at least.
+  virtual Result<void> enqueue(Stream stream, const Transfers& transfers) = 0;
   /// Why it failed, if it has: an action gave up (aborted, timeout or mismatch, about the peer that
   /// it waited for), or could not be enqueued. Cheap: asked in every look for failures.
   virtual std::optional<Error> failure() = 0;

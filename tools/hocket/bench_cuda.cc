@@ -127,7 +127,7 @@ class StreamCalls final : public BenchCalls {
  public:
   explicit StreamCalls(hocket_comm* comm) : comm_(comm) {}
 
-  bool has(Collective collective) const override { return collective != Collective::send_recv; }
+  bool has(Collective) const override { return true; }
 
   void call(const BenchCase& c, const BenchMemory& m, void* stream) override {
     const auto type = static_cast<hocket_type>(c.type);
@@ -151,7 +151,7 @@ class StreamCalls final : public BenchCalls {
       case Collective::barrier:
         return must(hocket_stream_barrier(comm_, stream));
       case Collective::send_recv:
-        throw std::runtime_error("send and recv are not on streams yet");
+        return shift(c, m, stream);
     }
   }
 
@@ -170,6 +170,16 @@ class StreamCalls final : public BenchCalls {
   }
 
  private:
+  /// As HostCalls::shift.
+  void shift(const BenchCase& c, const BenchMemory& m, void* stream) {
+    const BenchSeat seat(comm_);
+    const auto type = static_cast<hocket_type>(c.type);
+    must(hocket_group_start());
+    must(hocket_stream_send(m.input, c.count, type, seat.next(), comm_, stream));
+    must(hocket_stream_recv(m.output, c.count, type, seat.previous(), comm_, stream));
+    must(hocket_group_end(nullptr));
+  }
+
   hocket_comm* const comm_;
 };
 

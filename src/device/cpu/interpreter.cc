@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "device/cpu/twin.h"
+#include "device/kernels/cut.h"
 
 namespace hocket::cpu {
 namespace {
@@ -146,7 +147,7 @@ bool Thread::Polled::has(const void* address) const {
 
 Interpreter::Interpreter(ThreadPool& pool, const DomainOptions& options)
     : pool_(pool),
-      kernel_(options.kernel != nullptr ? options.kernel : &run_twin),
+      kernel_(options.kernel != nullptr ? options.kernel : static_cast<Kernel*>(&run_twin)),
       random_(options.seed) {
   const kernels::Capacity& capacity = options.capacity;
   CHECK(capacity.world >= 1 && capacity.world <= world::kMostInDomain,
@@ -157,6 +158,7 @@ Interpreter::Interpreter(ThreadPool& pool, const DomainOptions& options)
     Rank& rank = ranks_.emplace_back();
     rank.mailbox.resize((bytes + sizeof(Line) - 1) / sizeof(Line));
     rank.laps.fill(options.lap);
+    rank.chunks.fill(options.chunk);
   }
   for (std::uint32_t i = 0; i < capacity.world; ++i) {
     Rank& rank = ranks_[i];
@@ -164,7 +166,12 @@ Interpreter::Interpreter(ThreadPool& pool, const DomainOptions& options)
     rank.domain.capacity = capacity;
     for (std::uint32_t peer = 0; peer < capacity.world; ++peer)
       rank.domain.mailboxes[peer] = reinterpret_cast<std::byte*>(ranks_[peer].mailbox.data());
+    const kernels::Mailbox mailbox = kernels::mailbox(rank.domain, i);
+    for (std::uint32_t peer = 0; capacity.letters > 0 && peer < capacity.world; ++peer)
+      for (std::uint32_t stripe = 0; stripe < capacity.stripes; ++stripe)
+        mailbox.taken(peer, stripe)->lap = options.chunk;
     rank.domain.laps = rank.laps.data();
+    rank.domain.chunks = rank.chunks.data();
     rank.domain.given_up = &rank.given_up;
     rank.domain.stop = &rank.stop;
     rank.domain.report = &rank.report;
@@ -174,7 +181,20 @@ Interpreter::Interpreter(ThreadPool& pool, const DomainOptions& options)
 void Interpreter::launch(std::uint32_t rank, const world::Action& action) {
   CHECK(action.blocks >= 1 && action.blocks <= kernels::kMostBlocks && action.threads >= 1,
         "no such grid");
-  ranks_[rank].stream.push_back(action);
+  launch(rank, {.blocks = action.blocks, .threads = action.threads, .action = action});
+}
+
+void Interpreter::launch(std::uint32_t rank, const world::Transfers& transfers,
+                         std::uint32_t threads) {
+  const std::uint32_t stripes = kernels::stripes_of(transfers, ranks_[rank].domain.capacity);
+  launch(rank, {.blocks = transfers.count * stripes,
+                .threads = threads,
+                .transfers = std::make_unique<const world::Transfers>(transfers),
+                .stripes = stripes});
+}
+
+void Interpreter::launch(std::uint32_t rank, Thread::Work work) {
+  ranks_[rank].stream.push_back(std::move(work));
   if (ranks_[rank].running == 0) begin(rank);
 }
 
@@ -228,22 +248,25 @@ std::string Interpreter::waiting() const {
 void Interpreter::run_kernel(void* argument) {
   auto& thread = *static_cast<Thread*>(argument);
   Interpreter& interpreter = *thread.interpreter_;
-  interpreter.kernel_(thread, interpreter.ranks_[thread.rank_].domain, *thread.action_);
+  const kernels::Domain& domain = interpreter.ranks_[thread.rank_].domain;
+  const Thread::Work& work = *thread.work_;
+  if (work.transfers != nullptr) return run_twin(thread, domain, *work.transfers, work.stripes);
+  interpreter.kernel_(thread, domain, work.action);
 }
 
 void Interpreter::begin(std::uint32_t number) {
   Rank& rank = ranks_[number];
-  const world::Action& action = rank.stream.front();
-  rank.running = action.blocks * action.threads;
-  rank.barriers.assign(action.blocks, {});
+  const Thread::Work& work = rank.stream.front();
+  rank.running = work.blocks * work.threads;
+  rank.barriers.assign(work.blocks, {});
   rank.threads.clear();
   for (std::uint32_t i = 0; i < rank.running; ++i) {
     Thread& thread = *rank.threads.emplace_back(pool_.take());
     thread.interpreter_ = this;
-    thread.action_ = &action;
+    thread.work_ = &work;
     thread.rank_ = number;
-    thread.block_ = i / action.threads;
-    thread.thread_ = i % action.threads;
+    thread.block_ = i / work.threads;
+    thread.thread_ = i % work.threads;
     thread.polled_ = {};
     thread.fiber_.start(run_kernel, &thread);
     add_ready(thread);

@@ -23,6 +23,7 @@
 #include "base/prng.h"
 #include "device/cpu/fiber.h"
 #include "device/kernels/domain.h"
+#include "world/transfers.h"
 
 namespace hocket::cpu {
 
@@ -36,9 +37,9 @@ class Thread {
   Thread& operator=(const Thread&) = delete;
 
   std::uint32_t block() const { return block_; }
-  std::uint32_t blocks() const { return action_->blocks; }
+  std::uint32_t blocks() const { return work_->blocks; }
   std::uint32_t thread() const { return thread_; }
-  std::uint32_t threads() const { return action_->threads; }
+  std::uint32_t threads() const { return work_->threads; }
   void sync();
   bool sync(bool good);
   std::uint64_t load_word(const std::byte* from);
@@ -55,10 +56,18 @@ class Thread {
   void store_lap(std::uint32_t* to, std::uint32_t lap);
   bool patient(std::uint32_t spins, const kernels::Domain& domain, std::uint32_t from,
                std::uint32_t lap);
+  bool seldom(std::uint32_t) const { return true; }
   void report(const kernels::Domain& domain, const kernels::Report& report);
 
  private:
   friend class Interpreter;
+  /// What a launch does, and on which grid.
+  struct Work {
+    std::uint32_t blocks = 1, threads = 1;
+    world::Action action = {};
+    std::unique_ptr<const world::Transfers> transfers = {};  ///< if it is no action
+    std::uint32_t stripes = 1;
+  };
   enum class State : std::uint8_t { ready, waiting, syncing };
   /// Addresses that it has read since it last waited: what may end its patience.
   struct Polled {
@@ -73,7 +82,7 @@ class Thread {
 
   Fiber fiber_;
   Interpreter* interpreter_ = nullptr;
-  const world::Action* action_ = nullptr;
+  const Work* work_ = nullptr;
   std::uint32_t rank_ = 0, block_ = 0, thread_ = 0;
   State state_ = State::ready;
   std::size_t place_ = 0;             // among those that are ready
@@ -97,6 +106,7 @@ struct DomainOptions {
   kernels::Capacity capacity;  ///< and how many ranks
   std::uint64_t seed = 0;
   std::uint32_t lap = 0;     ///< the last one of ops that have been
+  std::uint32_t chunk = 0;   ///< the same of all stripes of transfers
   Kernel* kernel = nullptr;  ///< null: the twin of the action's lowering (twin.h)
 };
 
@@ -115,6 +125,8 @@ class Interpreter {
 
   /// Appends to the rank's stream.
   void launch(std::uint32_t rank, const world::Action& action);
+  /// With so many threads for each stripe.
+  void launch(std::uint32_t rank, const world::Transfers& transfers, std::uint32_t threads);
   End run(std::uint64_t turns = kForEver);
   /// Writes the rank's stop word.
   void stop(std::uint32_t rank);
@@ -141,9 +153,10 @@ class Interpreter {
     kernels::Domain domain;
     std::vector<Line> mailbox;
     std::array<std::uint32_t, kernels::kMostBlocks> laps = {};
+    std::array<std::uint32_t, kernels::kChunkWords> chunks = {};
     std::uint32_t stop = 0, given_up = 0;
     kernels::Report report;
-    std::deque<world::Action> stream;              // the first one runs, if there are threads
+    std::deque<Thread::Work> stream;               // the first one runs, if there are threads
     std::vector<std::unique_ptr<Thread>> threads;  // of the launch; null: has ended
     std::vector<Barrier> barriers;                 // by block
     std::uint32_t running = 0, ended = 0;
@@ -165,6 +178,7 @@ class Interpreter {
   };
 
   static void run_kernel(void* thread);
+  void launch(std::uint32_t rank, Thread::Work work);
   void begin(std::uint32_t rank);
   void end(Thread& thread);
   void change_mood();

@@ -7,6 +7,7 @@
 
 #include "device/kernels/packet.h"
 #include "device/kernels/staged.h"
+#include "device/kernels/transfers.h"
 
 namespace hocket::cpu {
 namespace {
@@ -74,6 +75,11 @@ void run_twin(Thread& thread, const kernels::Domain& domain, const world::Action
   if (action.swap.combine == world::Combine::store)
     return run<kernels::Verbatim>(thread, domain, action);
   run<AnyElement>(thread, domain, action);
+}
+
+void run_twin(Thread& thread, const kernels::Domain& domain, const world::Transfers& transfers,
+              std::uint32_t stripes) {
+  kernels::TransferStripe(thread, domain, transfers, stripes).run();
 }
 
 }  // namespace hocket::cpu

@@ -8,5 +8,8 @@ namespace hocket::cpu {
 
 /// What one thread does for an action, whatever its lowering.
 void run_twin(Thread& thread, const kernels::Domain& domain, const world::Action& action);
+/// And for transfers, of that many stripes each.
+void run_twin(Thread& thread, const kernels::Domain& domain, const world::Transfers& transfers,
+              std::uint32_t stripes);
 
 }  // namespace hocket::cpu

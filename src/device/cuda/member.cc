@@ -8,21 +8,33 @@
 #include <new>
 
 #include "base/check.h"
+#include "device/kernels/cut.h"
 
 namespace hocket::cuda {
 namespace {
 
-constexpr std::size_t kWords = kernels::kMostBlocks + 1;
+constexpr std::size_t kWords = kernels::kMostBlocks + 1 + kernels::kChunkWords;
 const Stream kPerThread = reinterpret_cast<Stream>(2);  // each thread has its own under this name
+
+std::uint64_t whole_stripes(std::uint64_t packets, std::uint32_t stripes) {
+  return packets / (8 * stripes) * (8 * stripes);
+}
 
 /// What fits into that much memory, by the layout of a mailbox (device/kernels/domain.h). One rank
 /// alone uses none: its windows are as long as can be.
 kernels::Capacity capacity_of(const MailboxSize& size, std::uint32_t world) {
   const std::uint64_t slots = 2 * std::uint64_t{world};
   kernels::Capacity capacity{.world = world};
-  if (world == 1) return {world, size.packets / sizeof(kernels::Packet), std::uint64_t{1} << 35};
+  capacity.stripes = kernels::stripes_of(world, kernels::kMostBlocks);
+  if (world == 1) {
+    capacity.packets = size.packets / sizeof(kernels::Packet);
+    capacity.staged = std::uint64_t{1} << 35;
+    return capacity;
+  }
   capacity.packets = size.packets / slots / sizeof(kernels::Packet) / 8 * 8;
   capacity.staged = size.staging / slots / 128 * 128;
+  capacity.letters =
+      whole_stripes(size.letters / slots / sizeof(kernels::Packet), capacity.stripes);
   return capacity;
 }
 
@@ -81,6 +93,7 @@ Result<void> Member::allocate() {
   domain_.capacity = capacity;
   domain_.laps = reinterpret_cast<std::uint32_t*>(words_);
   domain_.given_up = domain_.laps + kernels::kMostBlocks;
+  domain_.chunks = domain_.given_up + 1;
   domain_.report = &on_device->report;
   domain_.stop = &on_device->stop;
   if (options_.patience != kForever)
@@ -119,6 +132,7 @@ Card Member::card() const {
             .mailbox = mailbox_->data(),
             .packets = domain_.capacity.packets,
             .staged = domain_.capacity.staged,
+            .letters = domain_.capacity.letters,
             .device = context_->device()};
   // A device without interprocess handles still serves the ranks of one process.
   driver()->memory.share(&card.handle, reinterpret_cast<Address>(mailbox_->data()));
@@ -131,8 +145,11 @@ Result<void> Member::connect(std::span<const Card> cards) {
   for (const Card& card : cards) {
     domain_.capacity.packets = std::min(domain_.capacity.packets, card.packets);
     domain_.capacity.staged = std::min(domain_.capacity.staged, card.staged);
+    domain_.capacity.letters = std::min(domain_.capacity.letters, card.letters);
   }
   most_blocks_ = kernels::kMostBlocks / most_on_a_device(cards);
+  domain_.capacity.stripes = kernels::stripes_of(options_.world, most_blocks_);
+  domain_.capacity.letters = whole_stripes(domain_.capacity.letters, domain_.capacity.stripes);
   domain_.mailboxes[domain_.me] = mailbox_->data();
   for (std::uint32_t hop = 1; hop < options_.world; ++hop) {
     const Rank peer{(options_.me.value + hop) % options_.world};
@@ -178,22 +195,51 @@ std::uint64_t Member::holds(world::Lowering lowering) const {
   return 0;
 }
 
+world::Lowering Member::lowering_of(std::uint64_t message) const {
+  const kernels::Cut cut(message, domain_.capacity);
+  return cut.is_packed ? world::Lowering::packet : world::Lowering::staged;
+}
+
 Result<void> Member::enqueue(world::Stream stream, std::span<const world::Action> actions) {
+  if (actions.empty()) {
+    if (std::optional<Error> before = refusal()) return *std::move(before);
+    return kOk;
+  }
+  return enqueue_whole(stream, [&](Stream on, std::size_t& count) -> Result<void> {
+    for (const world::Action& action : actions) {
+      TRY_VOID(context_->module().launch(on, domain_, action));
+      ++count;
+    }
+    return kOk;
+  });
+}
+
+Result<void> Member::enqueue(world::Stream stream, const world::Transfers& transfers) {
+  return enqueue_whole(stream, [&](Stream on, std::size_t& count) -> Result<void> {
+    TRY_VOID(context_->module().launch(on, domain_, transfers));
+    ++count;
+    return kOk;
+  });
+}
+
+/// launch(stream, count) of what is one op; what is enqueued in part only is a failure from then
+/// on.
+template <class Launch>
+Result<void> Member::enqueue_whole(world::Stream stream, const Launch& launch) {
   const Held lock(launches_.lock, ::sched_yield);
   if (std::optional<Error> before = refusal()) return *std::move(before);
-  if (actions.empty()) return kOk;
   const Entered entered(*context_);
   std::size_t count = 0;
-  Result<void> enqueued = enqueue_all(static_cast<Stream>(stream.handle), actions, count);
+  Result<void> enqueued = enqueue_in_order(static_cast<Stream>(stream.handle),
+                                           [&](Stream on) { return launch(on, count); });
   if (enqueued || count == 0) return enqueued;
   const Held refusing(refusal_.lock, ::sched_yield);
   refusal_.error = enqueued.error().clone();
   return enqueued;
 }
 
-/// `count` becomes how many are enqueued.
-Result<void> Member::enqueue_all(Stream stream, std::span<const world::Action> actions,
-                                 std::size_t& count) {
+template <class Launch>
+Result<void> Member::enqueue_in_order(Stream stream, const Launch& launch) {
   const Driver& driver = this->driver();
   CaptureStatus status = CaptureStatus::none;
   std::uint64_t graph = 0, id = reinterpret_cast<std::uintptr_t>(stream);
@@ -207,10 +253,7 @@ Result<void> Member::enqueue_all(Stream stream, std::span<const world::Action> a
   if (order.used && order.graph == graph && !is_same) {
     TRY_VOID(driver.call(driver->stream.wait_event, stream, order.event, 0));
   }
-  for (const world::Action& action : actions) {
-    TRY_VOID(context_->module().launch(stream, domain_, action));
-    ++count;
-  }
+  TRY_VOID(launch(stream));
   TRY_VOID(driver.call(driver->event.record, order.event, stream));
   order.stream = id;
   order.graph = graph;

@@ -31,14 +31,15 @@ struct Card {
   ProcessMark process{};
   Context context = nullptr;  ///< for ranks of the same process, as the address
   std::byte* mailbox = nullptr;
-  IpcHandle handle{};                     ///< for ranks of others
-  std::uint64_t packets = 0, staged = 0;  ///< kernels::Capacity that it has memory for
+  IpcHandle handle{};  ///< for ranks of others
+  /// Of kernels::Capacity, what it has memory for.
+  std::uint64_t packets = 0, staged = 0, letters = 0;
   Device device = 0;
 };
 
 /// Bytes of a mailbox, without its flags.
 struct MailboxSize {
-  std::uint64_t packets = 0, staging = 0;
+  std::uint64_t packets = 0, staging = 0, letters = 0;
 };
 
 struct MemberOptions {
@@ -48,7 +49,7 @@ struct MemberOptions {
   std::uint64_t communicator = 0;  ///< a number that no other one has
   Duration patience = kForever;    ///< of an action that waits for a peer
   /// Large mailboxes are for the first communicator of a context.
-  MailboxSize large = {4 << 20, 64 << 20}, small = {256 << 10, 704 << 10};
+  MailboxSize large = {4 << 20, 64 << 20, 1 << 20}, small = {256 << 10, 624 << 10, 64 << 10};
 };
 
 class Member final : public world::StreamDevice {
@@ -64,8 +65,10 @@ class Member final : public world::StreamDevice {
   Result<void> connect(std::span<const Card> cards);
 
   std::uint64_t holds(world::Lowering lowering) const override;
+  world::Lowering lowering_of(std::uint64_t message) const override;
   std::uint32_t most_blocks() const override { return most_blocks_; }
   Result<void> enqueue(world::Stream stream, std::span<const world::Action> actions) override;
+  Result<void> enqueue(world::Stream stream, const world::Transfers& transfers) override;
   std::optional<Error> failure() override;
   void stop() override;
   Result<void> drain() override;
@@ -101,8 +104,10 @@ class Member final : public world::StreamDevice {
   Result<void> allocate();
   Result<void> clear();
   Result<std::byte*> reach(Rank peer, const Card& card);
-  Result<void> enqueue_all(Stream stream, std::span<const world::Action> actions,
-                           std::size_t& count);
+  template <class Launch>
+  Result<void> enqueue_in_order(Stream stream, const Launch& launch);
+  template <class Launch>
+  Result<void> enqueue_whole(world::Stream stream, const Launch& launch);
   std::optional<Error> refusal();
   Error read_report() const;
   const Driver& driver() const { return context_->driver(); }

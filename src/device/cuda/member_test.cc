@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -200,8 +201,8 @@ class MemberTest : public ::testing::Test {
     options.me = Rank{rank};
     options.process = {1, 1};
     options.communicator = 77;
-    options.large = {4096, 8192};
-    options.small = {1024, 1024};
+    options.large = {4096, 8192, 32 << 10};
+    options.small = {1024, 1024, 16 << 10};
     return options;
   }
   std::unique_ptr<Member> make(const MemberOptions& options, std::uintptr_t context = 10) {
@@ -230,7 +231,9 @@ class MemberTest : public ::testing::Test {
   Machine machine_;
   FakeDriver fake_ = make_driver();
   const int image_ = 0;
-  const Image images_[2] = {{world::Lowering::packet, &image_}, {world::Lowering::staged, &image_}};
+  const Image images_[3] = {{world::Lowering::packet, &image_},
+                            {world::Lowering::staged, &image_},
+                            {std::nullopt, &image_}};
   const Driver driver_ = fake_.open().value();
   Contexts contexts_{driver_, images_};
 };
@@ -285,7 +288,7 @@ TEST_F(MemberTest, AContextIsLoadedOnceAndThePrimaryOneGivenBack) {
   EXPECT_EQ(machine_.context, nullptr);
   auto b = Member::make(contexts_, options(1)).value();
   EXPECT_EQ(machine_.contexts_retained, 1);
-  EXPECT_EQ(machine_.modules, 2);  // one for each lowering
+  EXPECT_EQ(machine_.modules, 3);  // one for each lowering, and that of messages
   a.reset();
   b.reset();
   EXPECT_EQ(machine_.contexts_retained, 0);
@@ -320,6 +323,26 @@ TEST_F(MemberTest, RanksOfOneProcessLeaveEachOtherRoomOnADevice) {
   auto e = make(options(0)), f = make(foreign);
   connect(e, f);
   EXPECT_EQ(e->most_blocks(), kernels::kMostBlocks);
+}
+
+TEST_F(MemberTest, MessagesShareTheOrderAndHaveStripesByTheRoomOnADevice) {
+  auto a = make(options(0)), b = make(options(1), 11);
+  connect(a, b);
+  EXPECT_EQ(domain(*a).capacity.stripes, kernels::kMostStripes);
+  EXPECT_EQ(domain(*a).capacity.letters, 512u);
+  EXPECT_EQ(a->lowering_of(512), world::Lowering::packet);
+  auto c = make(options(0)), d = make(options(1));
+  connect(c, d);
+  EXPECT_EQ(domain(*c).capacity.stripes, kernels::kMostStripes / 2);
+  world::Transfers transfers;
+  transfers.count = 1;
+  transfers.directions[0] = {.peer = 1, .sends = true, .count = 1};
+  machine_.steps.clear();
+  EXPECT_TRUE(enqueue(*a, 4));
+  EXPECT_TRUE(a->enqueue({numbered<void*>(3)}, transfers));
+  EXPECT_TRUE(enqueue(*a, 3));
+  EXPECT_EQ(machine_.steps,
+            (std::vector<std::string>{"4 waits", "4 runs", "3 waits", "3 runs", "3 runs"}));
 }
 
 TEST_F(MemberTest, ARankAloneNeedsNoMailbox) {
@@ -358,7 +381,7 @@ TEST_F(MemberTest, OpsOfAllStreamsComeInOneOrder) {
   EXPECT_TRUE(enqueue(*a, 3));
   EXPECT_EQ(machine_.steps, (std::vector<std::string>{"3 waits", "3 runs", "3 waits", "3 runs"}));
   machine_.steps.clear();
-  EXPECT_TRUE(a->enqueue({reinterpret_cast<void*>(3)}, {}));
+  EXPECT_TRUE(a->enqueue({reinterpret_cast<void*>(3)}, std::span<const world::Action>()));
   EXPECT_EQ(machine_.steps, std::vector<std::string>{}) << "of an op that does nothing";
 }
 
@@ -433,7 +456,8 @@ TEST_F(MemberTest, NamesTheDevicesThatDoNotReachEachOther) {
 
 TEST_F(MemberTest, GivesAllBackWhenItCannotBeMade) {
   machine_.context = numbered<Context>(10);
-  machine_.no_memory_for = sizeof(std::uint32_t) * (kernels::kMostBlocks + 1);
+  machine_.no_memory_for =
+      sizeof(std::uint32_t) * (kernels::kMostBlocks + 1 + kernels::kChunkWords);
   const Result<std::unique_ptr<Member>> made = Member::make(contexts_, options(0));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code(), Code::out_of_memory);

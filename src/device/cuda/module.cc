@@ -2,6 +2,7 @@
 #include "device/cuda/module.h"
 
 #include "base/check.h"
+#include "device/kernels/cut.h"
 
 namespace hocket::cuda {
 namespace {
@@ -37,10 +38,16 @@ Result<void> Module::load(const Image& image) {
   ModuleHandle handle = nullptr;
   TRY_VOID(driver_.call(driver_->module.load, &handle, image.begin));
   handles_.push_back(handle);
+  if (image.lowering) return load_swaps(handle, *image.lowering);
+  TRY_VOID(driver_.call(driver_->module.function, &few_transfers_, handle, "hocket_few_transfers"));
+  return driver_.call(driver_->module.function, &transfers_, handle, "hocket_transfers");
+}
+
+Result<void> Module::load_swaps(ModuleHandle handle, world::Lowering lowering) {
   world::Swap swap;
   const auto find = [&]() -> Result<void> {
-    Function& kernel = kernels_[static_cast<std::size_t>(image.lowering)][index_of(swap)];
-    const std::string name = kernel_name(image.lowering, swap);
+    Function& kernel = kernels_[static_cast<std::size_t>(lowering)][index_of(swap)];
+    const std::string name = kernel_name(lowering, swap);
     return driver_.call(driver_->module.function, &kernel, handle, name.c_str());
   };
   TRY_VOID(find());
@@ -68,6 +75,19 @@ Result<void> Module::launch(Stream stream, const kernels::Domain& domain,
   void* parameters[] = {const_cast<kernels::Domain*>(&domain), const_cast<world::Action*>(&action)};
   return driver_.call(driver_->module.launch, kernel, action.blocks, 1, 1, action.threads, 1, 1, 0,
                       stream, parameters, nullptr);
+}
+
+Result<void> Module::launch(Stream stream, const kernels::Domain& domain,
+                            const world::Transfers& transfers) const {
+  CHECK(transfers.count >= 1 && transfers_ != nullptr, "transfers to launch");
+  std::uint32_t stripes = kernels::stripes_of(transfers, domain.capacity);
+  const bool are_few = transfers.size() <= world::FewTransfers::kMost;
+  const world::FewTransfers few = are_few ? few_of(transfers) : world::FewTransfers();
+  const void* const list = are_few ? static_cast<const void*>(&few) : &transfers;
+  void* parameters[] = {const_cast<kernels::Domain*>(&domain), const_cast<void*>(list), &stripes};
+  return driver_.call(driver_->module.launch, are_few ? few_transfers_ : transfers_,
+                      transfers.count * stripes, 1, 1, kernels::transfer_threads(domain.capacity),
+                      1, 1, 0, stream, parameters, nullptr);
 }
 
 }  // namespace hocket::cuda

@@ -17,6 +17,7 @@
 #include "device/cuda/driver.h"
 #include "device/cuda/images.h"
 #include "device/kernels/domain.h"
+#include "world/transfers.h"
 
 namespace hocket::cuda {
 
@@ -38,16 +39,21 @@ class Module {
   /// multiple of 32; the parts fit into the domain's mailboxes.
   Result<void> launch(Stream stream, const kernels::Domain& domain,
                       const world::Action& action) const;
+  /// Enqueues transfers, with as many stripes for each direction as the longest is worth.
+  Result<void> launch(Stream stream, const kernels::Domain& domain,
+                      const world::Transfers& transfers) const;
 
  private:
   /// Of one lowering: the one that stores, then by type and op.
   using Kernels = std::array<Function, 1 + kDataTypes * kReduceOps>;
 
   Result<void> load(const Image& image);
+  Result<void> load_swaps(ModuleHandle handle, world::Lowering lowering);
 
   const Driver& driver_;
   std::vector<ModuleHandle> handles_;
   std::array<Kernels, world::kLowerings> kernels_ = {};
+  Function transfers_ = nullptr, few_transfers_ = nullptr;
 };
 
 }  // namespace hocket::cuda

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,48 @@ TEST_F(ModuleTest, LaunchesTheKernelOfAnAction) {
   ASSERT_TRUE(module->launch(nullptr, domain, action));
   EXPECT_EQ(asked_.names[reinterpret_cast<std::uintptr_t>(asked_.function) - 1],
             "hocket_packet_store");
+}
+
+/// `count` messages of `bytes` to rank 1.
+world::Transfers transfers_of(std::uint16_t count, std::uint64_t bytes) {
+  world::Transfers transfers;
+  transfers.count = 1;
+  transfers.directions[0] = {.peer = 1, .sends = true, .count = count};
+  for (std::uint16_t i = 0; i < count; ++i) transfers.all[i] = {.bytes = bytes, .signature = i};
+  return transfers;
+}
+
+TEST_F(ModuleTest, LaunchesTransfersWithTheStripesThatTheyAreWorth) {
+  fake_.set(
+      "cuLaunchKernel", [](Function function, unsigned x, unsigned, unsigned, unsigned threads,
+                           unsigned, unsigned, unsigned, Stream, void** parameters, void**) {
+        const auto& few = *static_cast<const world::FewTransfers*>(parameters[1]);
+        asked->function = function;
+        asked->launch = {x, threads, few.all[3].signature, *static_cast<unsigned*>(parameters[2])};
+        return Status::success;
+      });
+  const Driver driver = fake_.open().value();
+  const Image images[] = {{std::nullopt, &image_}};
+  const auto module = Module::load(driver, images).value();
+  EXPECT_EQ(asked_.names, (std::vector<std::string>{"hocket_few_transfers", "hocket_transfers"}));
+  kernels::Domain domain;
+  domain.capacity = {.world = 2, .staged = 16 << 20, .letters = 8192, .stripes = 32};
+  ASSERT_TRUE(module->launch(nullptr, domain, transfers_of(4, 8)));
+  EXPECT_EQ(asked_.function, reinterpret_cast<Function>(1));
+  EXPECT_EQ(asked_.launch, (std::vector<unsigned>{1, 256, 3, 1}));
+  ASSERT_TRUE(module->launch(nullptr, domain, transfers_of(5, 10'000)));
+  EXPECT_EQ(asked_.function, reinterpret_cast<Function>(2));
+  EXPECT_EQ(asked_.launch, (std::vector<unsigned>{5, 256, 3, 5}));
+  world::Transfers both = transfers_of(2, 1 << 30);
+  both.directions[0].count = 1;
+  both.directions[1] = {.peer = 1, .sends = false, .first = 1, .count = 1};
+  both.count = 2;
+  ASSERT_TRUE(module->launch(nullptr, domain, both));
+  EXPECT_EQ(asked_.launch[0], 64u);
+  domain.capacity.stripes = 1;
+  ASSERT_TRUE(module->launch(nullptr, domain, both));
+  EXPECT_EQ(asked_.launch[0], 2u);
+  EXPECT_EQ(asked_.launch[1], 128u);
 }
 
 TEST_F(ModuleTest, UnloadsWhatItLoadedBeforeAKernelIsMissing) {

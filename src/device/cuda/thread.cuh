@@ -104,6 +104,8 @@ class Thread {
     return deadline_ != kGivenUp;
   }
 
+  __device__ static bool seldom(std::uint32_t spins) { return spins % 64 == 0; }
+
   __device__ static void report(const kernels::Domain& domain, const kernels::Report& why) {
     report(domain, why.peer, why.lap | std::uint64_t{why.seen} << 32, why.code);
   }

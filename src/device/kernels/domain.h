@@ -20,6 +20,7 @@ namespace hocket::kernels {
 
 inline constexpr std::uint32_t kMostBlocks = 64;    ///< of a launch
 inline constexpr std::uint32_t kMostThreads = 512;  ///< of a block
+inline constexpr std::uint32_t kMostStripes = 32;   ///< of transfers from one rank to another
 
 /// Of the op after that of `lap`. Never 0, which is what a mailbox holds where nothing was written
 /// yet; halves go on alternating.
@@ -50,6 +51,9 @@ struct Capacity {
   std::uint32_t world = 2;
   std::uint64_t packets = 0;  ///< for each peer and half; a multiple of 8
   std::uint64_t staged = 0;   ///< bytes, for each peer and half; a multiple of 128
+  std::uint64_t letters = 0;  ///< packets of transfers, for each peer and half; of a stripe: 8, or
+                              ///< more times 8
+  std::uint32_t stripes = 1;  ///< of transfers, for each peer and way
 };
 
 /// Why a kernel gave up; in host memory that the device has mapped. `code` is written last.
@@ -64,13 +68,21 @@ struct Domain {
   Capacity capacity;
   std::byte* mailboxes[world::kMostInDomain] = {};  ///< by rank, where this rank's device sees them
   std::uint32_t* laps = nullptr;        ///< the last lap, kMostBlocks times: one for each block
+  std::uint32_t* chunks = nullptr;      ///< the last chunk of each stripe, by chunk_word()
   std::uint32_t* given_up = nullptr;    ///< not 0: a thread has reported; device memory
   Report* report = nullptr;             ///< mapped host memory
   const std::uint32_t* stop = nullptr;  ///< not 0: give up; mapped host memory
   std::uint64_t patience_ns = 0;        ///< how long a thread waits for a peer; 0: for ever
 };
 
-/// A mailbox: packets, flags, staging; within each by half, then by sender.
+inline constexpr std::uint32_t kChunkWords = 2 * world::kMostInDomain * kMostStripes;
+HOCKET_DEVICE constexpr std::uint32_t chunk_word(std::uint32_t peer, bool sends,
+                                                 std::uint32_t stripe) {
+  return ((sends ? 0 : world::kMostInDomain) + peer) * kMostStripes + stripe;
+}
+
+/// A mailbox: packets, flags and staging of swaps; packets and flags of transfers, and what peers
+/// have taken of those sent to them. Within each by half, if it has two, then by peer.
 struct Mailbox {
   std::byte* base = nullptr;
   Capacity capacity;
@@ -87,6 +99,18 @@ struct Mailbox {
   HOCKET_DEVICE std::byte* staging(std::uint32_t lap, std::uint32_t from) const {
     return base + packet_bytes(capacity) + flag_bytes(capacity) + slot(lap, from) * capacity.staged;
   }
+  HOCKET_DEVICE Packet* letters(std::uint32_t chunk, std::uint32_t from) const {
+    return reinterpret_cast<Packet*>(base + swap_bytes(capacity)) +
+           slot(chunk, from) * capacity.letters;
+  }
+  HOCKET_DEVICE Flag* arrived(std::uint32_t chunk, std::uint32_t from) const {
+    return transfer_flags() + slot(chunk, from) * capacity.stripes;
+  }
+  /// Alone in its line.
+  HOCKET_DEVICE Packet* taken(std::uint32_t by, std::uint32_t stripe) const {
+    return reinterpret_cast<Packet*>(transfer_flags() +
+                                     (2 * capacity.world + by) * capacity.stripes + stripe);
+  }
 
   HOCKET_DEVICE static constexpr std::uint64_t packet_bytes(const Capacity& c) {
     const std::uint64_t bytes = 2 * c.world * c.packets * sizeof(Packet);
@@ -95,8 +119,20 @@ struct Mailbox {
   HOCKET_DEVICE static constexpr std::uint64_t flag_bytes(const Capacity& c) {
     return c.staged ? 2 * c.world * kMostBlocks * sizeof(Flag) : 0;
   }
-  HOCKET_DEVICE static constexpr std::uint64_t bytes(const Capacity& c) {
+  HOCKET_DEVICE static constexpr std::uint64_t swap_bytes(const Capacity& c) {
     return packet_bytes(c) + flag_bytes(c) + 2 * c.world * c.staged;
+  }
+  HOCKET_DEVICE static constexpr std::uint64_t letter_bytes(const Capacity& c) {
+    return 2 * c.world * c.letters * sizeof(Packet);
+  }
+  HOCKET_DEVICE static constexpr std::uint64_t bytes(const Capacity& c) {
+    const std::uint64_t flags = c.letters ? 3 * c.world * c.stripes * sizeof(Flag) : 0;
+    return swap_bytes(c) + letter_bytes(c) + flags;
+  }
+
+ private:
+  HOCKET_DEVICE Flag* transfer_flags() const {
+    return reinterpret_cast<Flag*>(base + swap_bytes(capacity) + letter_bytes(capacity));
   }
 };
 

@@ -65,6 +65,44 @@ struct VectorUnits {
   }
 };
 
+template <class Access, class Tile>
+struct UnitsOf {
+  typename Access::Unit unit[Tile::kCount];
+};
+
+/// A tile of a part of the user's.
+template <class Access, class Thread, class Source, class Tile>
+HOCKET_DEVICE UnitsOf<Access, Tile> load_units(Thread& thread, const Source& part,
+                                               const Tile& tile) {
+  UnitsOf<Access, Tile> units;
+  HOCKET_UNROLL
+  for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
+    const std::uint32_t i = tile.unit(u);
+    units.unit[u] = {};
+    if (!tile.has(u)) continue;
+    if constexpr (Tile::kIsWhole) {
+      units.unit[u] = Access::load(thread, part.unit(i));
+    } else {
+      units.unit[u] = Access::load(thread, part.unit(i), part.size(i));
+    }
+  }
+  return units;
+}
+template <class Access, class Thread, class Target, class Tile>
+HOCKET_DEVICE void store_units(Thread& thread, const Target& part, const Tile& tile,
+                               const UnitsOf<Access, Tile>& units) {
+  HOCKET_UNROLL
+  for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
+    const std::uint32_t i = tile.unit(u);
+    if (!tile.has(u)) continue;
+    if constexpr (Tile::kIsWhole) {
+      Access::store(thread, part.unit(i), units.unit[u]);
+    } else {
+      Access::store(thread, part.unit(i), units.unit[u], part.size(i));
+    }
+  }
+}
+
 template <class Access, class Element, class Thread>
 class Ends {
  public:
@@ -73,9 +111,7 @@ class Ends {
   using Source = Part<const std::byte, kUnit>;
   using Target = Part<std::byte, kUnit>;
   template <class Tile>
-  struct Units {
-    Unit unit[Tile::kCount];
-  };
+  using Units = UnitsOf<Access, Tile>;
 
   HOCKET_DEVICE Ends(Thread& thread, const Domain& domain, const world::Action& action)
       : thread_(thread),
@@ -101,18 +137,7 @@ class Ends {
 
   template <class Tile>
   HOCKET_DEVICE Units<Tile> load(const Source& part, const Tile& tile) const {
-    Units<Tile> units;
-    HOCKET_UNROLL
-    for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
-      const std::uint32_t i = tile.unit(u);
-      units.unit[u] = {};
-      if (!tile.has(u)) continue;
-      if constexpr (Tile::kIsWhole) {
-        units.unit[u] = Access::load(thread_, part.unit(i));
-      } else {
-        units.unit[u] = Access::load(thread_, part.unit(i), part.size(i));
-      }
-    }
+    Units<Tile> units = load_units<Access>(thread_, part, tile);
     const auto before = [this](std::uint64_t word) { return element_.before(word); };
     HOCKET_UNROLL
     for (Unit& unit : units.unit) unit = Access::map(before, unit);
@@ -121,16 +146,7 @@ class Ends {
 
   template <class Tile>
   HOCKET_DEVICE void store(const Target& part, const Tile& tile, const Units<Tile>& units) const {
-    HOCKET_UNROLL
-    for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
-      const std::uint32_t i = tile.unit(u);
-      if (!tile.has(u)) continue;
-      if constexpr (Tile::kIsWhole) {
-        Access::store(thread_, part.unit(i), units.unit[u]);
-      } else {
-        Access::store(thread_, part.unit(i), units.unit[u], part.size(i));
-      }
-    }
+    store_units<Access>(thread_, part, tile, units);
   }
 
   HOCKET_DEVICE void store_own() const {

@@ -15,6 +15,7 @@
 //   load_lap(from), store_lap(to, lap)            this rank's own
 //   patient(spins, domain, from, lap)             false: stopped or late, and has reported so; or
 //                                                 another thread of this rank has reported
+//   seldom(spins)                                 whether to look for what should not be there
 //   report(domain, report)                        why this rank gives up; the first one stays
 //
 // The twin may be suspended in any of these.

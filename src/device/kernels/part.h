@@ -35,10 +35,11 @@ class Share {
  public:
   static constexpr std::uint32_t kTile = 4;
 
+  HOCKET_DEVICE Share(std::uint32_t first, std::uint32_t step) : first_(first), step_(step) {}
   template <class Thread>
   HOCKET_DEVICE explicit Share(const Thread& thread)
-      : first_(thread.block() * thread.threads() + thread.thread()),
-        step_(thread.blocks() * thread.threads()) {}
+      : Share(thread.block() * thread.threads() + thread.thread(),
+              thread.blocks() * thread.threads()) {}
 
   /// body(tile) for all of them among `units`, of which the first `whole` are whole, until it
   /// returns false; whether it never did.

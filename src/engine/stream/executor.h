@@ -16,6 +16,7 @@
 
 #include "engine/communicator.h"
 #include "engine/stream/lower.h"
+#include "engine/stream/transfers.h"
 #include "world/stream_device.h"
 
 namespace hocket::engine::stream {
@@ -30,9 +31,16 @@ class Executor {
 
   /// What can fail because of the call: nothing is enqueued yet.
   Result<Actions> prepare(const Call& call) const;
+  /// The same of a group's sends and receives.
+  Result<world::Transfers> prepare(std::span<const Call> messages) const {
+    return gather(messages, me_);
+  }
   /// The rest.
   Result<void> enqueue(world::Stream stream, const Actions& actions) {
     return device_.enqueue(stream, {actions.begin(), actions.size()});
+  }
+  Result<void> enqueue(world::Stream stream, const world::Transfers& transfers) {
+    return device_.enqueue(stream, transfers);
   }
 
   /// How an op would be carried out.
@@ -42,6 +50,8 @@ class Executor {
     Manner manner = {};
   };
   Result<Way> way(const Request& request, const Algorithm* forced = nullptr) const;
+  /// The same of a message.
+  world::Lowering lowering_of(std::uint64_t message) const { return device_.lowering_of(message); }
   const Config& config() const { return *config_; }
 
  private:
