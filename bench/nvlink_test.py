@@ -15,6 +15,7 @@ class Bars(unittest.TestCase):
     def test_depend_on_the_way(self):
         self.assertEqual(figures.bar(row(1)), 2.8)
         self.assertEqual(figures.bar(row(1, 64 << 20, 'alltoall')), 1.17)
+        self.assertEqual(figures.bar(row(1, 1 << 30, 'send_recv')), 1.06)
         self.assertEqual(figures.bar(row(1, captured=0)), figures.NOISE)
         self.assertEqual(figures.bar(row(1, processes=False)), figures.NOISE)
         self.assertEqual(figures.bar(row(1, in_place=True)), figures.NOISE)

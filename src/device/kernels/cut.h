@@ -20,6 +20,9 @@ struct Cut {
   static constexpr std::uint64_t kPackedShare = 2u << 10,
                                  kStagedShare = 8u << 10;  ///< worth a stripe
 
+  static constexpr std::uint64_t kChunks = 4,
+                                 kLeastChunk = 8u << 10;  ///< of a staged stripe; bytes
+
   bool is_packed = true;
   std::uint32_t stripes = 1;
   std::uint64_t share = 0;  ///< bytes of a stripe; of the last one what is left
@@ -38,6 +41,9 @@ struct Cut {
                                                            : capacity.stripes;
     share = ((bytes + most - 1) / most + 15) / 16 * 16;
     if (share > 0) stripes = static_cast<std::uint32_t>((bytes + share - 1) / share);
+    // Small enough that one chunk is pushed while another one is pulled.
+    const std::uint64_t some = (share / kChunks / kLeastChunk + 1) * kLeastChunk;
+    if (!is_packed && some < chunk) chunk = some;
   }
 
   HOCKET_DEVICE static constexpr std::uint64_t staged_chunk(const Capacity& capacity) {
