@@ -34,6 +34,9 @@ REFUSED = [  # arguments, and what the message must say
     ('explain all_reduce -n 8 --slice 63', "--slice: '63' is not 64 to 1G"),
     ('explain all_reduce -n 8 --algo nope',
      "all_reduce has no algorithm 'nope'; candidates: ring,"),
+    ('explain all_reduce -n 8 --memory disk', '--memory: disk not in {host,cuda}'),
+    ('explain all_reduce -n 9 --memory cuda',
+     '--memory: cuda: 1 to 16 GPUs of one node, here are 1 node x 8 ranks + 1 node x 1'),
     ('sim run all_reduce -n 0', '--ranks: Value 0 not in range 1 to 1048576'),
     ('sim run all_reduce -n 8 -b 2T', "--bytes: '2T' is not 0 to 1T"),
     ('sim run all_reduce -n 8 --late-us -1', '--late-us: Value -1 not in range 0'),
@@ -61,6 +64,23 @@ class Explain(unittest.TestCase):
         done = run('explain all_reduce -n 8 -b 256T')
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLess(time.monotonic() - begun, 20)
+
+    def test_names_the_lowering_and_why(self):
+        for arguments, says in [
+                ('all_reduce -n 2 -b 8', 'on a stream by packet: packets take parts up to 524288 '
+                 'bytes, these have 8: 1 block of 256 threads'),
+                ('all_gather -n 2 -b 128M', 'on a stream by staged: packets take parts up to '
+                 '524288 bytes, these have 67108864: staging of 16777216 bytes, 4 windows, '
+                 '64 blocks of 512 threads'),
+                ('send_recv -n 2 -b 8', 'on a stream by packet: a message of 8 bytes, 1 block of '
+                 '256 threads'),
+                ('send_recv -n 2 -b 1M', 'on a stream by staged: a message of 1048576 bytes, 32 '
+                 'blocks of 256 threads')]:
+            with self.subTest(arguments):
+                done = run(f'explain {arguments} --memory cuda')
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stdout.splitlines()[-1], says)
+                self.assertNotIn('on a stream', run(f'explain {arguments}').stdout)
 
 
 def ranks_of(parent):

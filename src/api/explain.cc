@@ -56,11 +56,9 @@ Result<std::string> explain(const engine::stream::Executor& executor, const Requ
   }
   TRY(const engine::stream::Executor::Way way, executor.way(request));
   TRY(const algo::Explanation explained, algo::explain(*executor.config().tuning, request));
-  const engine::stream::Grid& grid = way.manner.grid;
   return std::string(explained.choice.algorithm->name) + " by " + name_of(way.manner.lowering) +
-         ": " + explained.why + "; parts of " + std::to_string(way.part_bytes) + " bytes, " +
-         std::to_string(grid.blocks) + (grid.blocks == 1 ? " block of " : " blocks of ") +
-         std::to_string(grid.threads) + " threads\n" +
+         ": " + explained.why + "; " +
+         engine::stream::explain(way.manner, way.part_bytes, way.limits) + "\n" +
          lines_of(explained, [](const algo::Choice&) { return std::string(); });
 }
 

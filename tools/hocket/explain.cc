@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "algo/select.h"
+#include "device/cuda/member.h"
+#include "device/kernels/cut.h"
+#include "engine/stream/lower.h"
 #include "tools/hocket/cluster.h"
 #include "tools/hocket/report.h"
 
@@ -16,6 +19,7 @@ namespace {
 struct Options {
   ClusterOptions cluster;
   std::string collective = "all_reduce", bytes = "1M", algorithm = "auto", slice = "512K", json;
+  std::string memory = "host";
   std::uint32_t channels = 4;
   bool in_place = false;
 };
@@ -63,6 +67,43 @@ void print_candidate(const algo::Candidate& c, bool chosen) {
              c.price.exact ? "exact" : "estimate", c.price.why);
 }
 
+/// As a communicator with hocket_options.cuda has it.
+void on_streams(algo::Agreed& agreed) {
+  const Topology& topology = *agreed.topology;
+  if (topology.nodes() > 1 || topology.world() > world::kMostInDomain)
+    throw CLI::ValidationError("--memory", "cuda: 1 to " + std::to_string(world::kMostInDomain) +
+                                               " GPUs of one node, here are " + topology.text());
+  agreed.costs = nvlink_costs();
+  agreed.channels = 1;
+  agreed.on_streams = true;
+}
+
+// How bytes travel between GPUs that have one rank each, in the first communicator there.
+
+kernels::Capacity capacity_of(const Topology& topology) {
+  return cuda::capacity_of(cuda::MemberOptions().large, topology.world());
+}
+
+std::string lowering_of_message(const Topology& topology, std::uint64_t bytes) {
+  const kernels::Capacity capacity = capacity_of(topology);
+  const kernels::Cut cut(bytes, capacity);
+  return fmt::format("{}: a message of {} bytes, {} block{} of {} threads",
+                     cut.is_packed ? "packet" : "staged", bytes, cut.stripes,
+                     cut.stripes == 1 ? "" : "s", kernels::transfer_threads(capacity));
+}
+
+std::string lowering_of(const algo::Choice& choice, const Topology& topology,
+                        const Request& request) {
+  using namespace engine::stream;  // NOLINT: of nothing else here
+  const kernels::Capacity capacity = capacity_of(topology);
+  const Limits limits{capacity.packets * sizeof(std::uint64_t), capacity.staged,
+                      kernels::kMostBlocks};
+  const std::uint64_t bytes = part_bytes(make_plan(*choice.algorithm, topology, request));
+  const Result<Manner> manner = choose_manner(bytes, limits);
+  if (!manner) throw std::runtime_error(manner.error().text());
+  return std::string(name_of(manner->lowering)) + ": " + explain(*manner, bytes, limits);
+}
+
 constexpr SizeOption kSizes = {"--bytes", 0, std::uint64_t{1} << 48};
 
 void run(const Options& options) {
@@ -72,6 +113,7 @@ void run(const Options& options) {
   agreed.costs = costs_of(options.cluster);
   agreed.channels = options.channels;
   agreed.slice_bytes = parse_slice(options.slice);
+  if (options.memory == "cuda") on_streams(agreed);
   if (options.algorithm != "auto") {
     algo::Rule rule;
     rule.collective = collective;
@@ -82,6 +124,12 @@ void run(const Options& options) {
   const std::uint32_t ranks = options.cluster.ranks;
   Request request = request_of(collective, parse_bytes(options.bytes, kSizes), ranks);
   request.in_place = options.in_place;
+  if (agreed.on_streams && collective == Collective::send_recv) {  // nothing to choose from
+    fmt::print("{} of {} on {}: direct\non a stream by {}\n", options.collective,
+               print_bytes(request.total_bytes(ranks)), agreed.topology->text(),
+               lowering_of_message(*agreed.topology, request.count * size_of(request.type)));
+    return;
+  }
   const Result<std::shared_ptr<const algo::Tuning>> tuning = algo::Tuning::make(agreed);
   if (!tuning) throw std::runtime_error(tuning.error().text());
   const Result<algo::Explanation> told = algo::explain(**&tuning.value(), request);
@@ -100,6 +148,8 @@ void run(const Options& options) {
     print_candidate(candidate, chosen);
     report.add(as_json(candidate, request, ranks, chosen));
   }
+  if (options.memory == "cuda")
+    fmt::print("on a stream by {}\n", lowering_of(explanation.choice, *agreed.topology, request));
   if (!options.json.empty()) report.write(options.json);
 }
 
@@ -113,6 +163,9 @@ void add_explain(CLI::App& app) {
   command->add_option("-b,--bytes", options->bytes, "of the block space")->capture_default_str();
   add_cluster_options(*command, options->cluster);
   command->add_option("--algo", options->algorithm, "a name, or auto")->capture_default_str();
+  command->add_option("--memory", options->memory, "cuda: on streams, GPUs of one node")
+      ->check(CLI::IsMember({"host", "cuda"}))
+      ->capture_default_str();
   command->add_option("--channels", options->channels, "at most")->capture_default_str();
   command->add_option("--slice", options->slice, "largest message")->capture_default_str();
   command->add_flag("--in-place", options->in_place);

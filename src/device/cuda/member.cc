@@ -20,24 +20,6 @@ std::uint64_t whole_stripes(std::uint64_t packets, std::uint32_t stripes) {
   return packets / (8 * stripes) * (8 * stripes);
 }
 
-/// What fits into that much memory, by the layout of a mailbox (device/kernels/domain.h). One rank
-/// alone uses none: its windows are as long as can be.
-kernels::Capacity capacity_of(const MailboxSize& size, std::uint32_t world) {
-  const std::uint64_t slots = 2 * std::uint64_t{world};
-  kernels::Capacity capacity{.world = world};
-  capacity.stripes = kernels::stripes_of(world, kernels::kMostBlocks);
-  if (world == 1) {
-    capacity.packets = size.packets / sizeof(kernels::Packet);
-    capacity.staged = std::uint64_t{1} << 35;
-    return capacity;
-  }
-  capacity.packets = size.packets / slots / sizeof(kernels::Packet) / 8 * 8;
-  capacity.staged = size.staging / slots / 128 * 128;
-  capacity.letters =
-      whole_stripes(size.letters / slots / sizeof(kernels::Packet), capacity.stripes);
-  return capacity;
-}
-
 /// Ranks of other processes take turns on a device; those of one run beside one another.
 std::uint32_t most_on_a_device(std::span<const Card> cards) {
   std::uint32_t most = 1;
@@ -54,6 +36,22 @@ std::uint32_t most_on_a_device(std::span<const Card> cards) {
 std::string name_of(Rank rank) { return "rank " + std::to_string(rank.value); }
 
 }  // namespace
+
+kernels::Capacity capacity_of(const MailboxSize& size, std::uint32_t world) {
+  const std::uint64_t slots = 2 * std::uint64_t{world};
+  kernels::Capacity capacity{.world = world};
+  capacity.stripes = kernels::stripes_of(world, kernels::kMostBlocks);
+  if (world == 1) {
+    capacity.packets = size.packets / sizeof(kernels::Packet);
+    capacity.staged = std::uint64_t{1} << 35;
+    return capacity;
+  }
+  capacity.packets = size.packets / slots / sizeof(kernels::Packet) / 8 * 8;
+  capacity.staged = size.staging / slots / 128 * 128;
+  capacity.letters =
+      whole_stripes(size.letters / slots / sizeof(kernels::Packet), capacity.stripes);
+  return capacity;
+}
 
 Member::Member(Private, Contexts& contexts, Use<LoadedContext> context,
                const MemberOptions& options)

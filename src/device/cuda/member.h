@@ -42,6 +42,10 @@ struct MailboxSize {
   std::uint64_t packets = 0, staging = 0, letters = 0;
 };
 
+/// What fits into that much memory, by the layout of a mailbox (device/kernels/domain.h). One rank
+/// alone uses none: its windows are as long as can be.
+kernels::Capacity capacity_of(const MailboxSize& size, std::uint32_t world);
+
 struct MemberOptions {
   Rank me;
   std::uint32_t world = 2;

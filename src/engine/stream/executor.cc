@@ -33,13 +33,10 @@ Result<Executor::Way> Executor::way(const Request& request, const Algorithm* for
   if (request.in_place && !choice.algorithm->in_place)
     return Error(Code::unsupported, std::string(name_of(request.collective)) + ": algorithm '" +
                                         choice.algorithm->name + "' does not work in place");
-  const std::uint64_t bytes = way.part_bytes = part_bytes(way.plan);
-  const Limits limits{device_.holds(world::Lowering::packet),
-                      device_.holds(world::Lowering::staged), device_.most_blocks()};
-  TRY(way.manner.lowering, choose_lowering(bytes, limits));
-  way.manner.grid = choose_grid(way.manner.lowering, bytes, limits);
-  if (way.manner.lowering == world::Lowering::staged)
-    way.manner.windows = windows_of(bytes, limits.staged);
+  way.part_bytes = part_bytes(way.plan);
+  way.limits = {device_.holds(world::Lowering::packet), device_.holds(world::Lowering::staged),
+                device_.most_blocks()};
+  TRY(way.manner, choose_manner(way.part_bytes, way.limits));
   way.manner.signature = signature_of(way.plan, way.manner);
   return way;
 }

@@ -47,6 +47,7 @@ class Executor {
   struct Way {
     Plan plan;
     std::uint64_t part_bytes = 0;  ///< of the largest part that a rank sends another
+    Limits limits = {};
     Manner manner = {};
   };
   Result<Way> way(const Request& request, const Algorithm* forced = nullptr) const;

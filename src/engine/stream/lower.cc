@@ -71,6 +71,10 @@ Error unsupported(const Plan& plan, const std::string& why) {
                                       ": " + why);
 }
 
+std::uint64_t most_of_packets(const Limits& limits) {
+  return std::min(limits.packet, kMostPacketBytes);
+}
+
 }  // namespace
 
 Result<Actions> lower(const Plan& plan, Rank me, const Memory& memory, const Manner& manner) {
@@ -136,7 +140,7 @@ std::uint64_t part_bytes(const Plan& plan) {
 }
 
 Result<world::Lowering> choose_lowering(std::uint64_t bytes, const Limits& limits) {
-  const std::uint64_t packet = std::min(limits.packet, kMostPacketBytes);
+  const std::uint64_t packet = most_of_packets(limits);
   if (bytes <= packet) return world::Lowering::packet;
   if (limits.staged > 0) return world::Lowering::staged;
   return Error(Code::unsupported, "on a stream: parts of " + std::to_string(bytes) +
@@ -157,6 +161,26 @@ Grid choose_grid(world::Lowering lowering, std::uint64_t bytes, const Limits& li
   const std::uint64_t whole = kOne.threads * sizeof(std::uint64_t);  // a packet for each thread
   const std::uint64_t blocks = std::clamp<std::uint64_t>((bytes + whole - 1) / whole, 1, most);
   return {static_cast<std::uint32_t>(blocks), kOne.threads};
+}
+
+Result<Manner> choose_manner(std::uint64_t bytes, const Limits& limits) {
+  Manner manner;
+  TRY(manner.lowering, choose_lowering(bytes, limits));
+  manner.grid = choose_grid(manner.lowering, bytes, limits);
+  if (manner.lowering == world::Lowering::staged) manner.windows = windows_of(bytes, limits.staged);
+  return manner;
+}
+
+std::string explain(const Manner& manner, std::uint64_t bytes, const Limits& limits) {
+  const auto many = [](std::uint32_t n, const char* what) {
+    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+  };
+  std::string text = "packets take parts up to " + std::to_string(most_of_packets(limits)) +
+                     " bytes, these have " + std::to_string(bytes) + ": ";
+  if (manner.lowering == world::Lowering::staged)
+    text += "staging of " + std::to_string(limits.staged) + " bytes, " +
+            many(manner.windows, "window") + ", ";
+  return text + many(manner.grid.blocks, "block") + " of " + many(manner.grid.threads, "thread");
 }
 
 }  // namespace hocket::engine::stream

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "base/ids.h"
 #include "base/result.h"
@@ -69,5 +70,10 @@ std::uint32_t windows_of(std::uint64_t bytes, std::uint64_t staged);
 /// The fastest that takes `bytes`; unsupported if none does.
 Result<world::Lowering> choose_lowering(std::uint64_t bytes, const Limits& limits);
 Grid choose_grid(world::Lowering lowering, std::uint64_t bytes, const Limits& limits);
+/// All of it; the signature is the caller's.
+Result<Manner> choose_manner(std::uint64_t bytes, const Limits& limits);
+/// Why that manner, and what it is: "packets take parts up to 524288 bytes, these have 8: 1 block
+/// of 256 threads".
+std::string explain(const Manner& manner, std::uint64_t bytes, const Limits& limits);
 
 }  // namespace hocket::engine::stream

@@ -205,5 +205,17 @@ TEST(ChooseGrid, GrowsWithTheParts) {
   EXPECT_EQ(choose_grid(Lowering::packet, 512 << 10, {.blocks = 16}), (Grid{16, 256}));
 }
 
+TEST_F(Lower, SaysWhyItGoesThatWay) {
+  const Limits limits{.packet = 4096, .staged = 8192};
+  const auto text = [&](std::uint64_t bytes) {
+    return explain(choose_manner(bytes, limits).value(), bytes, limits);
+  };
+  EXPECT_EQ(text(8), "packets take parts up to 4096 bytes, these have 8: 1 block of 256 threads");
+  EXPECT_EQ(text(9000),
+            "packets take parts up to 4096 bytes, these have 9000: staging of 8192 bytes, 2 "
+            "windows, 64 blocks of 512 threads");
+  EXPECT_FALSE(choose_manner(9000, {.packet = 4096}));
+}
+
 }  // namespace
 }  // namespace hocket::engine::stream
