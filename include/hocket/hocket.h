@@ -193,8 +193,10 @@ HOCKET_API hocket_result hocket_recv(void* output, size_t count, hocket_type typ
  *           of times, by all ranks equally often. Ops of one communicator in a graph, and ops
  *           outside of it, must not run at the same time: the caller orders them.
  * Order     As on host memory, in an order of its own: ops on streams and ops on host memory of one
- *           communicator are not ordered among each other. Ranks that call different things fail
- *           with HOCKET_MISMATCH, before an output is written if there are two ranks.
+ *           communicator are not ordered among each other. Several communicators go on side by side
+ *           as far as a device has room, so all ranks enqueue their ops in the same order, too.
+ *           Ranks that call different things fail with HOCKET_MISMATCH, before an output is
+ *           written if there are two ranks.
  * Groups    A call inside a group is enqueued when the outermost group ends. The sends and receives
  *           of a communicator in a group, at most 128, are one op in the place of the first one, on
  *           one stream; a send may wait for its receive, so exchanges go into one group.

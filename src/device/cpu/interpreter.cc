@@ -235,7 +235,8 @@ std::string Interpreter::waiting() const {
       if (thread->state_ == Thread::State::syncing) {
         line += "the others of block " + std::to_string(thread->block_);
       } else {
-        line += "rank " + std::to_string(thread->from_) + " in lap " + std::to_string(thread->lap_);
+        line += "rank " + std::to_string(thread->from_) +
+                (thread->lap_ == 0 ? " in a transfer" : " in lap " + std::to_string(thread->lap_));
       }
       ++lines[line];
     }

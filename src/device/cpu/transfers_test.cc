@@ -254,6 +254,7 @@ TEST(Transfers, EndsThatDifferTellAMismatch) {
     EXPECT_EQ(report.code, Report::mismatch) << sent << " " << received;
     EXPECT_EQ(report.seen, sent);
     EXPECT_EQ(report.peer, 0u);
+    EXPECT_EQ(report.lap, 0u);
   }
 }
 

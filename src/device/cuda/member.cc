@@ -273,7 +273,8 @@ std::optional<Error> Member::failure() {
 Error Member::read_report() const {
   const kernels::Report& report = board_->report;
   const Rank peer{report.peer};
-  const std::string op = "op " + std::to_string(report.lap) + " on streams: ";
+  const std::string op = report.lap == 0 ? std::string("a message on streams: ")
+                                         : "op " + std::to_string(report.lap) + " on streams: ";
   switch (report.code) {
     case kernels::Report::mismatch:
       return Error(Code::mismatch, op + name_of(peer) + " called something else (signature " +

@@ -436,6 +436,10 @@ TEST_F(MemberTest, TellsWhyAKernelGaveUp) {
   };
   EXPECT_EQ(told(kernels::Report::mismatch),
             "peer 1: mismatch: op 12 on streams: rank 1 called something else (signature 48879)");
+  domain.report->lap = 0;
+  EXPECT_EQ(
+      a->failure()->text(),
+      "peer 1: mismatch: a message on streams: rank 1 called something else (signature 48879)");
   EXPECT_EQ(told(kernels::Report::late),
             "peer 1: timeout: op 12 on streams: rank 1 awaited for 250 ms");
   EXPECT_EQ(told(kernels::Report::aborted),

@@ -59,7 +59,9 @@ struct Capacity {
 /// Why a kernel gave up; in host memory that the device has mapped. `code` is written last.
 struct Report {
   enum Code : std::uint32_t { none, aborted, late, mismatch };
-  std::uint32_t peer = 0, lap = 0, seen = 0;  ///< whom it waited for; in which lap; what came
+  std::uint32_t peer = 0;  ///< whom it waited for
+  std::uint32_t lap = 0;   ///< in which one; 0: in a transfer
+  std::uint32_t seen = 0;  ///< the signature that came instead
   std::uint32_t code = none;
 };
 

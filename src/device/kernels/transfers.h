@@ -123,7 +123,7 @@ class TransferStripe {
   HOCKET_DEVICE bool is_taken(std::uint32_t chunk) {
     const Packet* const place = mailbox(domain_, domain_.me).taken(peer_, stripe_);
     for (std::uint32_t spins = 0; static_cast<std::int32_t>(taken_ - chunk) < 0; ++spins) {
-      if (spins > 0 && !thread_.patient(spins, domain_, peer_, chunk)) return false;
+      if (spins > 0 && !thread_.patient(spins, domain_, peer_, kNoLap)) return false;
       taken_ = thread_.load_packet(place).lap;
     }
     return true;
@@ -162,7 +162,7 @@ class TransferStripe {
         const Flag staged = thread_.load_flag(arrived());
         if (staged.lap == tag()) return refuse(staged.signature);
       }
-      if (!thread_.patient(spins, domain_, peer_, chunk_)) return false;
+      if (!thread_.patient(spins, domain_, peer_, kNoLap)) return false;
     }
   }
 
@@ -189,14 +189,14 @@ class TransferStripe {
         const Packet packed = thread_.load_packet(letters(domain_, domain_.me, peer_));
         if (packed.lap == tag()) return refuse(packed.signature);
       }
-      if (!thread_.patient(spins, domain_, peer_, chunk_)) return false;
+      if (!thread_.patient(spins, domain_, peer_, kNoLap)) return false;
       seen = thread_.load_flag(arrived());
     }
     return seen.signature == transfer.signature || refuse(seen.signature);
   }
 
   HOCKET_DEVICE bool refuse(std::uint32_t signature) const {
-    thread_.report(domain_, {peer_, chunk_, signature, Report::mismatch});
+    thread_.report(domain_, {peer_, kNoLap, signature, Report::mismatch});
     return false;
   }
 
@@ -238,6 +238,8 @@ class TransferStripe {
       });
     }
   }
+
+  static constexpr std::uint32_t kNoLap = 0;
 
   Thread& thread_;
   const Domain& domain_;
