@@ -72,6 +72,8 @@ class Explain(unittest.TestCase):
                 ('all_gather -n 2 -b 128M', 'on a stream by staged: packets take parts up to '
                  '524288 bytes, these have 67108864: staging of 16777216 bytes, 4 windows, '
                  '64 blocks of 512 threads'),
+                ('all_reduce -n 4 -b 1M --algo ring', 'on a stream by rounds: 6 of them, each a '
+                 'launch'),
                 ('send_recv -n 2 -b 8', 'on a stream by packet: a message of 8 bytes, 1 block of '
                  '256 threads'),
                 ('send_recv -n 2 -b 1M', 'on a stream by staged: a message of 1048576 bytes, 32 '

@@ -197,6 +197,8 @@ HOCKET_API hocket_result hocket_recv(void* output, size_t count, hocket_type typ
  *           as far as a device has room, so all ranks enqueue their ops in the same order, too.
  *           Ranks that call different things fail with HOCKET_MISMATCH, before an output is
  *           written if there are two ranks.
+ * Algorithm Those that `hocket explain --memory cuda` prices take a launch or two; others that are
+ *           named (hocket_options.algorithm, HOCKET_ALGO) a launch a round, slowly.
  * Groups    A call inside a group is enqueued when the outermost group ends. The sends and receives
  *           of a communicator in a group, at most 128, are one op in the place of the first one, on
  *           one stream; a send may wait for its receive, so exchanges go into one group.

@@ -21,9 +21,14 @@ std::string refusal(const Algorithm& algorithm, const Agreed& agreed, const Requ
   const Topology& topology = *agreed.topology;
   if (!algorithm.fits(topology)) return "does not fit " + topology.text();
   if (request.in_place && !algorithm.in_place) return "does not work in place";
-  if (agreed.on_streams && algorithm.pattern == Pattern::none)
-    return "has no pattern, by which it could run on a stream";
   return {};
+}
+
+/// Why `algorithm` is taken only if it is named; empty when it is a contender.
+std::string reserve(const Algorithm& algorithm, const Agreed& agreed, const Request& request) {
+  std::string why_not = refusal(algorithm, agreed, request);
+  if (!why_not.empty() || !agreed.on_streams || algorithm.pattern != Pattern::none) return why_not;
+  return "has no pattern: on a stream a launch a round, only if it is named";
 }
 
 std::string candidates(Collective collective, const Agreed& agreed, bool in_place) {
@@ -232,10 +237,13 @@ std::vector<Tuning::Threshold> Tuning::make_rows(Collective collective, bool in_
   request.in_place = in_place;
   const Rule* const rule = rule_for(agreed_, request);
   std::vector<const Algorithm*> fitting;
-  for (const Algorithm& algorithm : algorithms(collective))
-    if ((rule == nullptr || rule->algorithm == algorithm.name) &&
-        refusal(algorithm, agreed_, request).empty())
-      fitting.push_back(&algorithm);
+  for (const Algorithm& algorithm : algorithms(collective)) {
+    const bool is_named = rule != nullptr && rule->algorithm == algorithm.name;
+    const bool is_wanted = rule == nullptr
+                               ? reserve(algorithm, agreed_, request).empty()
+                               : is_named && refusal(algorithm, agreed_, request).empty();
+    if (is_wanted) fitting.push_back(&algorithm);
+  }
   for (std::uint32_t power = kSmallest; !fitting.empty() && power <= kLargest; power += 2) {
     const std::uint64_t bytes = std::uint64_t{1} << power;
     const std::uint64_t unit =
@@ -277,11 +285,11 @@ Result<Explanation> explain(const Tuning& tuning, const Request& request, const 
   for (const Algorithm& algorithm : algorithms(request.collective)) {
     Candidate& candidate = told.candidates.emplace_back();
     candidate.choice.algorithm = &algorithm;
-    candidate.refusal = refusal(algorithm, agreed, request);
+    const bool is_chosen = &algorithm == told.choice.algorithm;
+    candidate.refusal = is_chosen ? "" : reserve(algorithm, agreed, request);
     if (!candidate.refusal.empty()) continue;
-    candidate.choice = &algorithm == told.choice.algorithm
-                           ? told.choice
-                           : cut(best_way(algorithm, agreed, request).choice, agreed, request);
+    candidate.choice =
+        is_chosen ? told.choice : cut(best_way(algorithm, agreed, request).choice, agreed, request);
     candidate.price = price(plan_of(candidate.choice, *agreed.topology, request), agreed.costs);
   }
   std::sort(told.candidates.begin(), told.candidates.end(),

@@ -43,7 +43,7 @@ struct Agreed {  ///< on by all ranks
   /// Largest piece of what a rank reads more than once, so that a cache still has it the next time;
   /// 0: any. It is no matter of price, which knows no caches.
   std::uint32_t piece_bytes = 0;
-  /// Of ops on streams: only algorithms whose pattern the stream executor knows.
+  /// Of ops on streams: algorithms whose pattern the stream executor knows, others if named.
   bool on_streams = false;
   std::vector<Rule> rules = {};  ///< the last one that applies goes
   /// Of topologies by value.

@@ -168,13 +168,13 @@ hocket_comm::hocket_comm(Private, Runtime& runtime,
   runtime.process().attach(*communicator_);
 }
 
-Result<hocket::engine::stream::Actions> hocket_comm::prepare(
+Result<hocket::engine::stream::Prepared> hocket_comm::prepare(
     const hocket::engine::Call& call) const {
   if (std::optional<Error> failure = communicator_->failure()) return *std::move(failure);
   return domain_->executor().prepare(call);
 }
 
-Result<hocket::world::Transfers> hocket_comm::prepare(
+Result<hocket::engine::stream::Prepared> hocket_comm::prepare(
     std::span<const hocket::engine::Call> messages) const {
   if (std::optional<Error> failure = communicator_->failure()) return *std::move(failure);
   return domain_->executor().prepare(messages);

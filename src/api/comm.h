@@ -37,9 +37,9 @@ struct hocket_comm {
   /// Null unless it was created for ops on streams.
   hocket::api::Domain* domain() const { return domain_.get(); }
   /// A call for a stream; its failure, or the communicator's.
-  hocket::Result<hocket::engine::stream::Actions> prepare(const hocket::engine::Call& call) const;
+  hocket::Result<hocket::engine::stream::Prepared> prepare(const hocket::engine::Call& call) const;
   /// The same of a group's sends and receives.
-  hocket::Result<hocket::world::Transfers> prepare(
+  hocket::Result<hocket::engine::stream::Prepared> prepare(
       std::span<const hocket::engine::Call> messages) const;
 
  private:

@@ -46,13 +46,8 @@ bool Group::OnStream::has_messages() const {
   return calls.front().request.collective == Collective::send_recv;
 }
 
-Result<Group::Prepared> Group::OnStream::prepare() const {
-  if (!has_messages()) {
-    TRY(engine::stream::Actions actions, comm->prepare(calls.front()));
-    return Prepared(actions);
-  }
-  TRY(const world::Transfers transfers, comm->prepare(std::span(calls)));
-  return Prepared(transfers);
+Result<engine::stream::Prepared> Group::OnStream::prepare() const {
+  return has_messages() ? comm->prepare(std::span(calls)) : comm->prepare(calls.front());
 }
 
 void Group::fail(Error error) {
@@ -65,9 +60,9 @@ Result<void> Group::end(hocket_request& request) {
   const std::span parts(parts_.data(), std::exchange(used_, 0));
   const std::vector<OnStream> on_streams = std::exchange(on_streams_, {});
   if (error_) return *std::exchange(error_, std::nullopt);
-  std::vector<Prepared> prepared;
+  std::vector<engine::stream::Prepared> prepared;
   for (const OnStream& one : on_streams) {
-    TRY(Prepared own, one.prepare());
+    TRY(engine::stream::Prepared own, one.prepare());
     prepared.push_back(std::move(own));
   }
   for (const Part& part : parts) {
@@ -78,10 +73,7 @@ Result<void> Group::end(hocket_request& request) {
   }
   request.submit();
   for (std::size_t i = 0; i < prepared.size(); ++i) {
-    const auto& [comm, stream, calls] = on_streams[i];
-    TRY_VOID(
-        std::visit([&](const auto& own) { return comm->domain()->executor().enqueue(stream, own); },
-                   prepared[i]));
+    TRY_VOID(on_streams[i].comm->domain()->executor().enqueue(on_streams[i].stream, prepared[i]));
   }
   return kOk;
 }

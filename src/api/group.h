@@ -6,7 +6,6 @@
 #pragma once
 #include <cstddef>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "api/comm.h"
@@ -15,9 +14,6 @@ namespace hocket::api {
 
 class Group {
  public:
-  /// What is enqueued for a call on a stream, or for messages.
-  using Prepared = std::variant<engine::stream::Actions, world::Transfers>;
-
   bool open() const { return depth_ > 0; }
   bool empty() const { return used_ == 0 && on_streams_.empty(); }
   void start() { ++depth_; }
@@ -38,7 +34,7 @@ class Group {
     world::Stream stream;
     std::vector<engine::Call> calls;  // one, or all messages of the communicator
     bool has_messages() const;
-    Result<Prepared> prepare() const;
+    Result<engine::stream::Prepared> prepare() const;
   };
   std::uint32_t depth_ = 0;
   std::size_t used_ = 0;  // parts of this group; the others are kept for their memory

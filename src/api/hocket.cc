@@ -81,12 +81,10 @@ Result<void> on_streams(const hocket_comm* comm, const char* call) {
 Result<void> enqueue(hocket_comm& comm, const Arguments& arguments, void* stream) {
   TRY(const engine::Call call, make_call(arguments, comm.rank(), comm.size()));
   if (group().open()) return group().add(comm, call, {stream});
-  if (call.request.collective == Collective::send_recv) {
-    TRY(const world::Transfers transfers, comm.prepare({&call, 1}));
-    return comm.domain()->executor().enqueue({stream}, transfers);
-  }
-  TRY(const engine::stream::Actions actions, comm.prepare(call));
-  return comm.domain()->executor().enqueue({stream}, actions);
+  const bool is_message = call.request.collective == Collective::send_recv;
+  TRY(const engine::stream::Prepared prepared,
+      is_message ? comm.prepare(std::span(&call, 1)) : comm.prepare(call));
+  return comm.domain()->executor().enqueue({stream}, prepared);
 }
 
 /// Enqueues one call, or adds it to the open group.

@@ -65,12 +65,14 @@ struct Place {
 /// A rank's communicator on its GPU.
 class Comm {
  public:
-  Comm(const Place& place, const hocket_id& id, int op_timeout_ms = 0) {
+  Comm(const Place& place, const hocket_id& id, int op_timeout_ms = 0,
+       const char* algorithm = nullptr) {
     place.gpu.use();
     hocket_options options = HOCKET_OPTIONS_INIT;
     options.cuda = 1;
     options.init_timeout_ms = 30'000;
     options.op_timeout_ms = op_timeout_ms;
+    options.algorithm = algorithm;
     must(hocket_comm_create(&comm_, place.world, &id, place.rank, &options));
   }
   Comm(const Comm&) = delete;
@@ -146,18 +148,22 @@ Batch draw(Prng& random, int world, Trouble trouble) {
 /// One rank's part in batches: each step writes an output of its own, checked at the end.
 class Mixed {
  public:
-  Mixed(const Gpus& gpus, const std::array<hocket_id, 2>& ids, int world, int rank)
-      : gpu_(gpus.of(static_cast<std::uint32_t>(rank))),
-        world_(world),
-        rank_(rank),
-        comms_{Comm({gpu_, world, rank}, ids[0], kPatience_ms),
-               Comm({gpu_, world, rank}, ids[1], kPatience_ms)},
+  struct Seat {
+    int world, rank;
+    const char* algorithm;  ///< of the first communicator, where a collective has it
+  };
+  Mixed(const Gpus& gpus, const std::array<hocket_id, 2>& ids, const Seat& seat)
+      : gpu_(gpus.of(static_cast<std::uint32_t>(seat.rank))),
+        world_(seat.world),
+        rank_(seat.rank),
+        comms_{Comm({gpu_, world_, rank_}, ids[0], kPatience_ms, seat.algorithm),
+               Comm({gpu_, world_, rank_}, ids[1], kPatience_ms)},
         queues_{Queue(gpu_), Queue(gpu_)},
         input_(gpu_, room()),
         output_(gpu_, Batch::kSteps * room()),
         filler_(gpu_, 4096) {
     std::vector<std::int32_t> values(room() / sizeof(std::int32_t));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(rank, i);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(rank_, i);
     input_.write(values.data(), room());
     gpu_.call(gpu_->event.create, &joint_, cuda::kEventDisableTiming);
     found_.resize(values.size());
@@ -304,21 +310,30 @@ class Mixed {
   std::vector<std::int32_t> found_;
 };
 
-void run_mixed(const Gpus& gpus, std::uint64_t ops, std::uint64_t seed, Trouble trouble) {
+struct Run {
+  std::uint64_t ops, seed;
+  Trouble trouble = Trouble::none;
+  const char* algorithm = nullptr;
+};
+
+void run_mixed(const Gpus& gpus, const Run& run) {
   const int world = std::max(2, static_cast<int>(gpus.size()));
   const std::array<hocket_id, 2> ids = {new_id(), new_id()};
   const auto start = now();
-  const std::uint64_t batches = (ops + Batch::kSteps - 1) / Batch::kSteps;
+  const std::uint64_t batches = (run.ops + Batch::kSteps - 1) / Batch::kSteps;
   run_ranks(world, [&](int rank, std::barrier<>& together) {
-    Mixed mixed(gpus, ids, world, rank);
+    Mixed mixed(gpus, ids, {world, rank, run.algorithm});
     together.arrive_and_wait();
-    Prng random(seed);
-    for (std::uint64_t i = 0; i < batches; ++i) mixed.run(draw(random, world, trouble), trouble);
+    Prng random(run.seed);
+    for (std::uint64_t i = 0; i < batches; ++i)
+      mixed.run(draw(random, world, run.trouble), run.trouble);
   });
   constexpr const char* kTroubles[] = {"", ", a rank 150 ms late in each batch",
                                        ", behind 2,000 launches"};
-  fmt::print("{} mixed ops{}: all right, {:.0f} ms\n", batches * Batch::kSteps,
-             kTroubles[static_cast<int>(trouble)], ms_since(start));
+  fmt::print("{} mixed ops{}{}{}: all right, {:.0f} ms\n", batches * Batch::kSteps,
+             kTroubles[static_cast<int>(run.trouble)],
+             run.algorithm != nullptr ? ", half of them round by round: " : "",
+             run.algorithm != nullptr ? run.algorithm : "", ms_since(start));
   std::fflush(stdout);
 }
 
@@ -557,9 +572,12 @@ int run(std::uint64_t ops, std::uint64_t seed) {
   fmt::print("device_streams: {} x {}, ops={} seed={}\n", gpus.size(), gpus.of(0).name(), ops,
              seed);
   run_footprint(gpus);
-  run_mixed(gpus, ops, seed, Trouble::none);
-  run_mixed(gpus, std::min<std::uint64_t>(ops, 50 * Batch::kSteps), seed + 1, Trouble::late_ranks);
-  run_mixed(gpus, std::min<std::uint64_t>(ops, 50 * Batch::kSteps), seed + 2, Trouble::long_queues);
+  const std::uint64_t fewer = std::min<std::uint64_t>(ops, 50 * Batch::kSteps);
+  run_mixed(gpus, {ops, seed});
+  for (const char* const algorithm : {"ring", "halving_doubling", "chain", "binomial"})
+    run_mixed(gpus, {fewer, seed + 3, Trouble::none, algorithm});
+  run_mixed(gpus, {fewer, seed + 1, Trouble::late_ranks});
+  run_mixed(gpus, {fewer, seed + 2, Trouble::long_queues});
   run_mismatch(gpus);
   run_timeout(gpus);
   run_abort(gpus);

@@ -76,13 +76,8 @@ struct Received {
 
 // Device actions are not cancelled: their buffers are in use until they are done.
 
-Buffer operand(Fold fold) {
-  if (fold == Fold::input) return Buffer::input;
-  return fold == Fold::scratch ? Buffer::scratch : Buffer::output;
-}
-
 world::Fold fold_of(const Step& step, const Slices& slices, ConstBytes arrived) {
-  const Buffer local = operand(step.exchange.fold);
+  const Buffer local = operand_of(step.exchange.fold);
   world::Fold fold;
   fold.type = step.work.plan.request.type;
   fold.op = step.work.plan.request.op;

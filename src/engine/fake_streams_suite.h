@@ -24,10 +24,14 @@ class StreamDevice final : public world::StreamDevice {
     all.insert(all.end(), actions.begin(), actions.end());
     return kOk;
   }
-  Result<void> enqueue(world::Stream stream, const world::Transfers& given) override {
+  Result<void> enqueue(world::Stream stream, std::span<const world::Transfers> groups) override {
     streams.push_back(stream.handle);
-    transfers.push_back(given);
+    transfers.insert(transfers.end(), groups.begin(), groups.end());
     return kOk;
+  }
+  Result<std::byte*> scratch(std::uint64_t bytes) override {
+    scratch_memory.resize(bytes);
+    return scratch_memory.data();
   }
   std::optional<Error> failure() override {
     if (!broken) return std::nullopt;
@@ -41,6 +45,7 @@ class StreamDevice final : public world::StreamDevice {
   std::vector<world::Action> all;
   std::vector<world::Transfers> transfers;
   std::vector<void*> streams;
+  std::vector<std::byte> scratch_memory;
   std::optional<Error> broken;
   bool stopped = false;
 };

@@ -24,6 +24,11 @@ enum class Buffer : std::uint32_t { input, output, scratch };
 
 /// The local operand that an arrival is added to; `none`: it is stored as it is.
 enum class Fold : std::uint8_t { none, input, output, scratch };
+/// Where it is; of a fold.
+constexpr Buffer operand_of(Fold fold) {
+  if (fold == Fold::input) return Buffer::input;
+  return fold == Fold::scratch ? Buffer::scratch : Buffer::output;
+}
 
 /// `count` blocks of the cycle [base, base + size), from `first` on. Empty: a signal.
 struct Range {

@@ -19,10 +19,6 @@ const char* ill_formed(const Plan& plan, const At& at, std::uint32_t k, const Ex
 /// name the same blocks, or one block each of those that are all equally long (slices.h).
 const char* disagreement(const Plan& plan, const Exchange& sent, const Exchange& received);
 
-constexpr Buffer operand_of(Fold fold) {  ///< of a fold
-  return static_cast<Buffer>(static_cast<std::uint32_t>(fold) - 1);
-}
-
 constexpr bool uses_scratch(const Exchange& x) {
   return (x.to != kNobody && x.out.buffer == Buffer::scratch) ||
          (x.from != kNobody && (x.in.buffer == Buffer::scratch || x.fold == Fold::scratch));

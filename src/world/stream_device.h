@@ -36,8 +36,11 @@ class StreamDevice {
   /// calls of several threads in the order in which they get its lock. Never waits for a peer. When
   /// it fails some may be enqueued: that is the device's failure.
   virtual Result<void> enqueue(Stream stream, std::span<const Action> actions) = 0;
-  /// The same of transfers, one at least.
-  virtual Result<void> enqueue(Stream stream, const Transfers& transfers) = 0;
+  /// The same of groups of transfers, none of them empty.
+  virtual Result<void> enqueue(Stream stream, std::span<const Transfers> groups) = 0;
+  /// Memory for rounds of so many bytes at least, the same for all ops, as they run one after
+  /// another; stays as long as the device. Out of memory, if it is.
+  virtual Result<std::byte*> scratch(std::uint64_t bytes) = 0;
   /// Why it failed, if it has: an action gave up (aborted, timeout or mismatch, about the peer that
   /// it waited for), or could not be enqueued. Cheap: asked in every look for failures.
   virtual std::optional<Error> failure() = 0;

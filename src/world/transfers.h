@@ -5,6 +5,9 @@
 // (world/swap.h).
 //
 // A rank's transfers to itself are one direction, too: what is sent and what receives it, in turn.
+//
+// The rounds of a plan are such groups, one after another: there, what arrives may be added to
+// something (list.folds).
 // Threads, ownership: values; the memory is the user's.
 #pragma once
 #include <algorithm>
@@ -15,10 +18,20 @@
 
 namespace hocket::world {
 
+/// For averages: what is done to what a rank sends itself. By list.type and list.op.
+enum class Scaling : std::uint8_t {
+  none,
+  before,  ///< floats are divided by the number of ranks, before they are added
+  after,   ///< integers, after they were
+};
+
 struct Transfer {
   std::byte* memory = nullptr;  ///< only read if it is sent
   std::uint64_t bytes = 0;
-  std::uint32_t signature = 0;  ///< of what was called: ends that differ in it are a mismatch
+  std::uint32_t signature = 0;      ///< of what was called: ends that differ in it are a mismatch
+  Scaling scaling = Scaling::none;  ///< of one that receives from its own rank
+  /// Of one that receives: what arrives is added to this, as `operand op arrived`. Null: stored.
+  const std::byte* operand = nullptr;
   bool operator==(const Transfer&) const = default;
 };
 
@@ -39,6 +52,9 @@ struct TransferList {
     return count == 0 ? 0u : directions[count - 1].first + directions[count - 1].count;
   }
 
+  bool folds = false;  ///< type and op count, if any has an operand or is scaled
+  DataType type = DataType::uint8;
+  ReduceOp op = ReduceOp::sum;
   Transfer all[kMost];
   Direction directions[kMostDirections];
   std::uint32_t count = 0;  ///< of directions, whose transfers come in their order
@@ -49,6 +65,9 @@ using FewTransfers = TransferList<4>;
 /// Those of a list that has no more.
 inline FewTransfers few_of(const Transfers& transfers) {
   FewTransfers few;
+  few.folds = transfers.folds;
+  few.type = transfers.type;
+  few.op = transfers.op;
   std::copy_n(transfers.all, FewTransfers::kMost, few.all);
   std::copy_n(transfers.directions, FewTransfers::kMostDirections, few.directions);
   few.count = transfers.count;

@@ -95,6 +95,9 @@ std::string lowering_of_message(const Topology& topology, std::uint64_t bytes) {
 std::string lowering_of(const algo::Choice& choice, const Topology& topology,
                         const Request& request) {
   using namespace engine::stream;  // NOLINT: of nothing else here
+  if (choice.algorithm->pattern == Pattern::none)
+    return fmt::format("rounds: {} of them, each a launch",
+                       make_plan(*choice.algorithm, topology, request).shape.rounds);
   const kernels::Capacity capacity = capacity_of(topology);
   const Limits limits{capacity.packets * sizeof(std::uint64_t), capacity.staged,
                       kernels::kMostBlocks};

@@ -31,7 +31,7 @@ Words random_words(Prng& random, DataType type) {
 
 template <DataType type, ReduceOp op>
 void expect_same(const FoldTable& table, std::uint32_t world) {
-  const kernels::Element<type, op> element({}, world);
+  const kernels::Element<type, op> element({}, {}, world);
   Prng random(static_cast<std::uint64_t>(op) * kDataTypes + static_cast<std::uint64_t>(type));
   const Words a = random_words(random, type), b = random_words(random, type);
   const std::uint64_t count = 8 * a.size() / size_of(type);
@@ -77,7 +77,7 @@ TEST(Element, IsTheVectorKernelsArithmetic) {
 }
 
 TEST(Element, LeavesWordsThatAreStored) {
-  EXPECT_EQ(kernels::Verbatim({}, 3).before(0x7FF0'1234'5678'9ABC), 0x7FF0'1234'5678'9ABC);
+  EXPECT_EQ(kernels::Verbatim({}, {}, 3).before(0x7FF0'1234'5678'9ABC), 0x7FF0'1234'5678'9ABC);
 }
 
 }  // namespace

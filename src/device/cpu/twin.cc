@@ -25,9 +25,9 @@ constexpr Arithmetic arithmetic() {
   using Element = kernels::Element<type, op>;
   using Word = Arithmetic::Word;
   return {
-      .before = [](std::uint32_t world, Word word) { return Element({}, world).before(word); },
-      .fold = [](Word a, Word b) { return Element({}, 1).fold(a, b); },
-      .after = [](std::uint32_t world, Word word) { return Element({}, world).after(word); },
+      .before = [](std::uint32_t world, Word word) { return Element({}, {}, world).before(word); },
+      .fold = [](Word a, Word b) { return Element({}, {}, 1).fold(a, b); },
+      .after = [](std::uint32_t world, Word word) { return Element({}, {}, world).after(word); },
   };
 }
 
@@ -45,9 +45,9 @@ class AnyElement {
  public:
   static std::uint32_t size(DataType type) { return size_of(type); }
 
-  AnyElement(const world::Swap& swap, std::uint32_t world)
-      : arithmetic_(kTable[static_cast<std::size_t>(swap.type) * kReduceOps +
-                           static_cast<std::size_t>(swap.op)]),
+  AnyElement(DataType type, ReduceOp op, std::uint32_t world)
+      : arithmetic_(
+            kTable[static_cast<std::size_t>(type) * kReduceOps + static_cast<std::size_t>(op)]),
         world_(world) {}
 
   std::uint64_t before(std::uint64_t word) const { return arithmetic_.before(world_, word); }
@@ -79,7 +79,12 @@ void run_twin(Thread& thread, const kernels::Domain& domain, const world::Action
 
 void run_twin(Thread& thread, const kernels::Domain& domain, const world::Transfers& transfers,
               std::uint32_t stripes) {
-  kernels::TransferStripe(thread, domain, transfers, stripes).run();
+  using world::Transfers;
+  if (!transfers.folds)
+    return kernels::TransferStripe<kernels::Verbatim, Thread, Transfers>(thread, domain, transfers,
+                                                                         stripes)
+        .run();
+  kernels::TransferStripe<AnyElement, Thread, Transfers>(thread, domain, transfers, stripes).run();
 }
 
 }  // namespace hocket::cpu

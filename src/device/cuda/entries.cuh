@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry points of a lowering: one for swaps that store, one for each type and reduction. Their
-// names are found by kernel_name (device/cuda/module.h).
+// names are found by device/cuda/module.h.
 //
 //   HOCKET_ENTRIES(packet, PacketSwap)
 #pragma once

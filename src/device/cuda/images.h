@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that the build has embedded: a fat binary for each lowering and one for transfers,
-// machine code for the architectures of HOCKET_CUDA_ARCHITECTURES and PTX for later ones. None
-// where nvcc was not found when the build was configured. Threads, ownership: constants.
+// The kernels that the build has embedded: fat binaries, machine code for the architectures of
+// HOCKET_CUDA_ARCHITECTURES and PTX for later ones. None where nvcc was not found when the build
+// was configured. Threads, ownership: constants.
 #pragma once
-#include <optional>
+#include <cstdint>
 #include <span>
-
-#include "world/swap.h"
 
 namespace hocket::cuda {
 
+/// What an image has kernels for: swaps of a lowering (numbered alike), transfers, or those that
+/// fold.
+enum class Kernels : std::uint8_t { packet, staged, transfers, folding };
+
 struct Image {
-  std::optional<world::Lowering> lowering;  ///< none: transfers
-  const void* begin;                        ///< a fat binary knows its size
+  Kernels kernels;
+  const void* begin;  ///< a fat binary knows its size
 };
 
 std::span<const Image> images();

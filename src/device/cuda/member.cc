@@ -118,6 +118,7 @@ Member::~Member() {
   for (const Order& order : {launches_.eager, launches_.captured})
     if (order.event != nullptr) driver()->event.destroy(order.event);
   for (const Address mapped : mapped_) driver()->memory.close_shared(mapped);
+  for (const Address address : scratch_.all) driver()->memory.free(address);
   if (board_ != nullptr) driver()->memory.free_host(board_);
   if (words_ != 0) driver()->memory.free(words_);
   if (is_large_) context_->give_large_back();
@@ -199,37 +200,29 @@ world::Lowering Member::lowering_of(std::uint64_t message) const {
 }
 
 Result<void> Member::enqueue(world::Stream stream, std::span<const world::Action> actions) {
-  if (actions.empty()) {
-    if (std::optional<Error> before = refusal()) return *std::move(before);
-    return kOk;
-  }
-  return enqueue_whole(stream, [&](Stream on, std::size_t& count) -> Result<void> {
-    for (const world::Action& action : actions) {
-      TRY_VOID(context_->module().launch(on, domain_, action));
-      ++count;
-    }
-    return kOk;
-  });
+  return enqueue_all(stream, actions);
 }
 
-Result<void> Member::enqueue(world::Stream stream, const world::Transfers& transfers) {
-  return enqueue_whole(stream, [&](Stream on, std::size_t& count) -> Result<void> {
-    TRY_VOID(context_->module().launch(on, domain_, transfers));
-    ++count;
-    return kOk;
-  });
+Result<void> Member::enqueue(world::Stream stream, std::span<const world::Transfers> groups) {
+  return enqueue_all(stream, groups);
 }
 
-/// launch(stream, count) of what is one op; what is enqueued in part only is a failure from then
-/// on.
-template <class Launch>
-Result<void> Member::enqueue_whole(world::Stream stream, const Launch& launch) {
+/// Launches that are one op; what is enqueued in part only is a failure from then on.
+template <class Item>
+Result<void> Member::enqueue_all(world::Stream stream, std::span<const Item> items) {
   const Held lock(launches_.lock, ::sched_yield);
   if (std::optional<Error> before = refusal()) return *std::move(before);
+  if (items.empty()) return kOk;
   const Entered entered(*context_);
   std::size_t count = 0;
-  Result<void> enqueued = enqueue_in_order(static_cast<Stream>(stream.handle),
-                                           [&](Stream on) { return launch(on, count); });
+  Result<void> enqueued =
+      enqueue_in_order(static_cast<Stream>(stream.handle), [&](Stream on) -> Result<void> {
+        for (const Item& item : items) {
+          TRY_VOID(context_->module().launch(on, domain_, item));
+          ++count;
+        }
+        return kOk;
+      });
   if (enqueued || count == 0) return enqueued;
   const Held refusing(refusal_.lock, ::sched_yield);
   refusal_.error = enqueued.error().clone();
@@ -257,6 +250,19 @@ Result<void> Member::enqueue_in_order(Stream stream, const Launch& launch) {
   order.graph = graph;
   order.used = true;
   return kOk;
+}
+
+Result<std::byte*> Member::scratch(std::uint64_t bytes) {
+  const Held lock(scratch_.lock, ::sched_yield);
+  if (bytes > scratch_.bytes) {
+    const Within within(*context_);
+    bytes = std::max(bytes, 2 * scratch_.bytes);
+    Address address = 0;
+    TRY_VOID(driver().call(driver()->memory.allocate, &address, bytes));
+    scratch_.all.push_back(address);
+    scratch_.bytes = bytes;
+  }
+  return reinterpret_cast<std::byte*>(scratch_.all.back());
 }
 
 std::optional<Error> Member::refusal() {

@@ -72,7 +72,8 @@ class Member final : public world::StreamDevice {
   world::Lowering lowering_of(std::uint64_t message) const override;
   std::uint32_t most_blocks() const override { return most_blocks_; }
   Result<void> enqueue(world::Stream stream, std::span<const world::Action> actions) override;
-  Result<void> enqueue(world::Stream stream, const world::Transfers& transfers) override;
+  Result<void> enqueue(world::Stream stream, std::span<const world::Transfers> groups) override;
+  Result<std::byte*> scratch(std::uint64_t bytes) override;
   std::optional<Error> failure() override;
   void stop() override;
   Result<void> drain() override;
@@ -95,6 +96,11 @@ class Member final : public world::StreamDevice {
     Baton lock;  // a launch may block while the device's queue is full
     Order eager, captured;
   };
+  struct Scratch {  // graphs may use any of it for ever, so none is freed before the end
+    Baton lock;
+    std::vector<Address> all;
+    std::uint64_t bytes = 0;  ///< of the last one
+  };
   struct Refusal {
     Baton lock;
     std::optional<Error> error;  // of the driver, in the middle of an op
@@ -110,8 +116,8 @@ class Member final : public world::StreamDevice {
   Result<std::byte*> reach(Rank peer, const Card& card);
   template <class Launch>
   Result<void> enqueue_in_order(Stream stream, const Launch& launch);
-  template <class Launch>
-  Result<void> enqueue_whole(world::Stream stream, const Launch& launch);
+  template <class Item>
+  Result<void> enqueue_all(world::Stream stream, std::span<const Item> items);
   std::optional<Error> refusal();
   Error read_report() const;
   const Driver& driver() const { return context_->driver(); }
@@ -129,6 +135,7 @@ class Member final : public world::StreamDevice {
   Board* board_ = nullptr;
   kernels::Domain domain_;
   Launches launches_;
+  Scratch scratch_;
   Refusal refusal_;
 };
 

@@ -231,9 +231,8 @@ class MemberTest : public ::testing::Test {
   Machine machine_;
   FakeDriver fake_ = make_driver();
   const int image_ = 0;
-  const Image images_[3] = {{world::Lowering::packet, &image_},
-                            {world::Lowering::staged, &image_},
-                            {std::nullopt, &image_}};
+  const Image images_[3] = {
+      {Kernels::packet, &image_}, {Kernels::staged, &image_}, {Kernels::transfers, &image_}};
   const Driver driver_ = fake_.open().value();
   Contexts contexts_{driver_, images_};
 };
@@ -339,10 +338,29 @@ TEST_F(MemberTest, MessagesShareTheOrderAndHaveStripesByTheRoomOnADevice) {
   transfers.directions[0] = {.peer = 1, .sends = true, .count = 1};
   machine_.steps.clear();
   EXPECT_TRUE(enqueue(*a, 4));
-  EXPECT_TRUE(a->enqueue({numbered<void*>(3)}, transfers));
+  EXPECT_TRUE(a->enqueue({numbered<void*>(3)}, std::span<const world::Transfers>(&transfers, 1)));
   EXPECT_TRUE(enqueue(*a, 3));
   EXPECT_EQ(machine_.steps,
             (std::vector<std::string>{"4 waits", "4 runs", "3 waits", "3 runs", "3 runs"}));
+}
+
+TEST_F(MemberTest, ScratchGrowsAndStaysForGraphsThatUseIt) {
+  auto a = make(options(0));
+  std::byte* const first = a->scratch(100).value();
+  EXPECT_EQ(a->scratch(100).value(), first);
+  std::byte* const second = a->scratch(101).value();
+  EXPECT_NE(second, first);
+  EXPECT_EQ(a->scratch(200).value(), second) << "at least twice as much as before";
+  machine_.no_memory_for = 1'000;
+  const Result<std::byte*> refused = a->scratch(1'000);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::out_of_memory);
+  EXPECT_TRUE(machine_.freed.empty());
+  a.reset();
+  for (std::byte* const one : {first, second})
+    EXPECT_EQ(
+        std::count(machine_.freed.begin(), machine_.freed.end(), reinterpret_cast<Address>(one)),
+        1);
 }
 
 TEST_F(MemberTest, ARankAloneNeedsNoMailbox) {

@@ -7,20 +7,17 @@
 namespace hocket::cuda {
 namespace {
 
-std::size_t index_of(const world::Swap& swap) {
-  if (swap.combine == world::Combine::store) return 0;
-  return 1 + static_cast<std::size_t>(swap.type) * kReduceOps + static_cast<std::size_t>(swap.op);
+constexpr bool is_of(Kernels kernels, world::Lowering lowering) {
+  return static_cast<std::size_t>(kernels) == static_cast<std::size_t>(lowering);
+}
+static_assert(is_of(Kernels::packet, world::Lowering::packet) &&
+              is_of(Kernels::staged, world::Lowering::staged));
+
+std::size_t index_of(DataType type, ReduceOp op) {
+  return static_cast<std::size_t>(type) * kReduceOps + static_cast<std::size_t>(op);
 }
 
 }  // namespace
-
-std::string kernel_name(world::Lowering lowering, const world::Swap& swap) {
-  if (swap.combine == world::Combine::store) {
-    return std::string("hocket_") + name_of(lowering) + "_store";
-  }
-  return std::string("hocket_") + name_of(lowering) + "_" + name_of(swap.type) + "_" +
-         name_of(swap.op);
-}
 
 Result<std::unique_ptr<Module>> Module::load(const Driver& driver, std::span<const Image> images) {
   if (images.empty()) {
@@ -35,27 +32,33 @@ Result<std::unique_ptr<Module>> Module::load(const Driver& driver, std::span<con
 }
 
 Result<void> Module::load(const Image& image) {
-  ModuleHandle handle = nullptr;
-  TRY_VOID(driver_.call(driver_->module.load, &handle, image.begin));
-  handles_.push_back(handle);
-  if (image.lowering) return load_swaps(handle, *image.lowering);
-  TRY_VOID(driver_.call(driver_->module.function, &few_transfers_, handle, "hocket_few_transfers"));
-  return driver_.call(driver_->module.function, &transfers_, handle, "hocket_transfers");
+  handles_.push_back(nullptr);
+  Result<void> loaded = driver_.call(driver_->module.load, &handles_.back(), image.begin);
+  if (!loaded) {
+    handles_.pop_back();
+    return loaded;
+  }
+  if (image.kernels == Kernels::transfers) {
+    TRY_VOID(find(few_transfers_, "few_transfers"));
+    return find(transfers_, "transfers");
+  }
+  if (image.kernels == Kernels::folding) return find_all(folding_, "folding");
+  Swaps& swaps = swaps_[static_cast<std::size_t>(image.kernels)];
+  const std::string lowering = name_of(static_cast<world::Lowering>(image.kernels));
+  TRY_VOID(find(swaps.store, lowering + "_store"));
+  return find_all(swaps.fold, lowering);
 }
 
-Result<void> Module::load_swaps(ModuleHandle handle, world::Lowering lowering) {
-  world::Swap swap;
-  const auto find = [&]() -> Result<void> {
-    Function& kernel = kernels_[static_cast<std::size_t>(lowering)][index_of(swap)];
-    const std::string name = kernel_name(lowering, swap);
-    return driver_.call(driver_->module.function, &kernel, handle, name.c_str());
-  };
-  TRY_VOID(find());
-  swap.combine = world::Combine::fold_by_rank;
-  for (std::size_t i = 0; i < kDataTypes * kReduceOps; ++i) {
-    swap.type = static_cast<DataType>(i / kReduceOps);
-    swap.op = static_cast<ReduceOp>(i % kReduceOps);
-    TRY_VOID(find());
+Result<void> Module::find(Function& kernel, const std::string& name) {
+  const std::string entry = "hocket_" + name;
+  return driver_.call(driver_->module.function, &kernel, handles_.back(), entry.c_str());
+}
+
+Result<void> Module::find_all(Folding& kernels, const std::string& prefix) {
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const std::string type = name_of(static_cast<DataType>(i / kReduceOps));
+    TRY_VOID(find(kernels[i],
+                  prefix + "_" + type + "_" + name_of(static_cast<ReduceOp>(i % kReduceOps))));
   }
   return kOk;
 }
@@ -69,8 +72,11 @@ Result<void> Module::launch(Stream stream, const kernels::Domain& domain,
                             const world::Action& action) const {
   CHECK(action.blocks >= 1 && action.blocks <= kernels::kMostBlocks, "blocks of a launch");
   CHECK(action.threads >= 32 && action.threads <= kernels::kMostThreads, "threads of a launch");
-  const Kernels& kernels = kernels_[static_cast<std::size_t>(action.lowering)];
-  const Function kernel = kernels[index_of(action.swap)];
+  const Swaps& swaps = swaps_[static_cast<std::size_t>(action.lowering)];
+  const world::Swap& swap = action.swap;
+  const Function kernel = swap.combine == world::Combine::store
+                              ? swaps.store
+                              : swaps.fold[index_of(swap.type, swap.op)];
   CHECK(kernel != nullptr, "the lowering of a launch has no kernels");
   void* parameters[] = {const_cast<kernels::Domain*>(&domain), const_cast<world::Action*>(&action)};
   return driver_.call(driver_->module.launch, kernel, action.blocks, 1, 1, action.threads, 1, 1, 0,
@@ -79,15 +85,23 @@ Result<void> Module::launch(Stream stream, const kernels::Domain& domain,
 
 Result<void> Module::launch(Stream stream, const kernels::Domain& domain,
                             const world::Transfers& transfers) const {
-  CHECK(transfers.count >= 1 && transfers_ != nullptr, "transfers to launch");
+  const Function kernel = of(transfers);
+  CHECK(transfers.count >= 1 && kernel != nullptr, "transfers to launch");
   std::uint32_t stripes = kernels::stripes_of(transfers, domain.capacity);
-  const bool are_few = transfers.size() <= world::FewTransfers::kMost;
+  const bool are_few = kernel != transfers_;
   const world::FewTransfers few = are_few ? few_of(transfers) : world::FewTransfers();
   const void* const list = are_few ? static_cast<const void*>(&few) : &transfers;
   void* parameters[] = {const_cast<kernels::Domain*>(&domain), const_cast<void*>(list), &stripes};
-  return driver_.call(driver_->module.launch, are_few ? few_transfers_ : transfers_,
-                      transfers.count * stripes, 1, 1, kernels::transfer_threads(domain.capacity),
-                      1, 1, 0, stream, parameters, nullptr);
+  return driver_.call(driver_->module.launch, kernel, transfers.count * stripes, 1, 1,
+                      kernels::transfer_threads(domain.capacity), 1, 1, 0, stream, parameters,
+                      nullptr);
+}
+
+Function Module::of(const world::Transfers& transfers) const {
+  const bool are_few = transfers.size() <= world::FewTransfers::kMost;
+  CHECK(are_few || !transfers.folds, "only few transfers fold");
+  if (transfers.folds) return folding_[index_of(transfers.type, transfers.op)];
+  return are_few ? few_transfers_ : transfers_;
 }
 
 }  // namespace hocket::cuda

@@ -21,9 +21,6 @@
 
 namespace hocket::cuda {
 
-/// The entry point's name (entries.cuh); `combine` decides whether type and op matter.
-std::string kernel_name(world::Lowering lowering, const world::Swap& swap);
-
 class Module {
  public:
   /// Holds no kernels.
@@ -44,16 +41,24 @@ class Module {
                       const world::Transfers& transfers) const;
 
  private:
-  /// Of one lowering: the one that stores, then by type and op.
-  using Kernels = std::array<Function, 1 + kDataTypes * kReduceOps>;
+  /// By type and op.
+  using Folding = std::array<Function, kDataTypes * kReduceOps>;
+  struct Swaps {  ///< of one lowering
+    Function store = nullptr;
+    Folding fold = {};
+  };
 
   Result<void> load(const Image& image);
-  Result<void> load_swaps(ModuleHandle handle, world::Lowering lowering);
+  Result<void> find(Function& kernel, const std::string& name);
+  /// hocket_PREFIX_float32_sum and so on.
+  Result<void> find_all(Folding& kernels, const std::string& prefix);
+  Function of(const world::Transfers& transfers) const;
 
   const Driver& driver_;
   std::vector<ModuleHandle> handles_;
-  std::array<Kernels, world::kLowerings> kernels_ = {};
+  std::array<Swaps, world::kLowerings> swaps_ = {};
   Function transfers_ = nullptr, few_transfers_ = nullptr;
+  Folding folding_ = {};
 };
 
 }  // namespace hocket::cuda

@@ -66,7 +66,7 @@ TEST_F(ModuleTest, SaysThatThereAreNoKernels) {
 
 TEST_F(ModuleTest, LoadsEveryKernelAtOnce) {
   const Driver driver = fake_.open().value();
-  const Image images[] = {{world::Lowering::packet, &image_}};
+  const Image images[] = {{Kernels::packet, &image_}};
   {
     const auto module = Module::load(driver, images);
     ASSERT_TRUE(module);
@@ -81,7 +81,7 @@ TEST_F(ModuleTest, LoadsEveryKernelAtOnce) {
 
 TEST_F(ModuleTest, LaunchesTheKernelOfAnAction) {
   const Driver driver = fake_.open().value();
-  const Image images[] = {{world::Lowering::packet, &image_}};
+  const Image images[] = {{Kernels::packet, &image_}};
   const auto module = Module::load(driver, images).value();
   const kernels::Domain domain;
   world::Action action = {.blocks = 3, .threads = 256, .signature = 5};
@@ -118,7 +118,7 @@ TEST_F(ModuleTest, LaunchesTransfersWithTheStripesThatTheyAreWorth) {
         return Status::success;
       });
   const Driver driver = fake_.open().value();
-  const Image images[] = {{std::nullopt, &image_}};
+  const Image images[] = {{Kernels::transfers, &image_}};
   const auto module = Module::load(driver, images).value();
   EXPECT_EQ(asked_.names, (std::vector<std::string>{"hocket_few_transfers", "hocket_transfers"}));
   kernels::Domain domain;
@@ -141,11 +141,27 @@ TEST_F(ModuleTest, LaunchesTransfersWithTheStripesThatTheyAreWorth) {
   EXPECT_EQ(asked_.launch[1], 128u);
 }
 
+TEST_F(ModuleTest, LaunchesTheKernelThatFolds) {
+  const Driver driver = fake_.open().value();
+  const Image images[] = {{Kernels::transfers, &image_}, {Kernels::folding, &image_}};
+  const auto module = Module::load(driver, images).value();
+  ASSERT_EQ(asked_.names.size(), 2 + kDataTypes * kReduceOps);
+  kernels::Domain domain;
+  domain.capacity = {.world = 2, .staged = 16 << 20, .letters = 8192, .stripes = 32};
+  world::Transfers transfers = transfers_of(2, 8);
+  transfers.folds = true;
+  transfers.type = DataType::bfloat16;
+  transfers.op = ReduceOp::max;
+  ASSERT_TRUE(module->launch(nullptr, domain, transfers));
+  EXPECT_EQ(asked_.names[reinterpret_cast<std::uintptr_t>(asked_.function) - 1],
+            "hocket_folding_bfloat16_max");
+}
+
 TEST_F(ModuleTest, UnloadsWhatItLoadedBeforeAKernelIsMissing) {
   fake_.set("cuModuleGetFunction",
             [](Function*, ModuleHandle, const char*) { return Status{500}; });
   const Driver driver = fake_.open().value();
-  const Image images[] = {{world::Lowering::packet, &image_}};
+  const Image images[] = {{Kernels::packet, &image_}};
   const auto module = Module::load(driver, images);
   ASSERT_FALSE(module);
   EXPECT_TRUE(module.error().message().starts_with("cuModuleGetFunction on device 3 (Fake H200)"));

@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/kernels/transfers.h"
+// Sends and receives of the user's: a few, and many.
+#include "device/cuda/transfers.cuh"
 
-#include "device/cuda/thread.cuh"
-
-// All stripes of 16 ranks on one device, 480 blocks of half as many threads, run at the same time.
-#define HOCKET_TRANSFERS_ENTRY(name, List)                                           \
-  extern "C" __global__ void __launch_bounds__(hocket::kernels::kTransferThreads, 3) \
-      name(const __grid_constant__ hocket::kernels::Domain domain,                   \
-           const __grid_constant__ hocket::world::List transfers,                    \
-           const __grid_constant__ std::uint32_t stripes) {                          \
-    hocket::cuda::Thread thread;                                                     \
-    hocket::kernels::TransferStripe(thread, domain, transfers, stripes).run();       \
-  }
-
-HOCKET_TRANSFERS_ENTRY(hocket_transfers, Transfers)
-HOCKET_TRANSFERS_ENTRY(hocket_few_transfers, FewTransfers)
+HOCKET_TRANSFERS_ENTRY(transfers, Transfers, Verbatim)
+HOCKET_TRANSFERS_ENTRY(few_transfers, FewTransfers, Verbatim)

@@ -19,7 +19,7 @@ namespace hocket::kernels {
 
 /// Of a swap that stores.
 struct Verbatim {
-  HOCKET_DEVICE Verbatim(const world::Swap&, std::uint32_t) {}
+  HOCKET_DEVICE Verbatim(DataType, ReduceOp, std::uint32_t) {}
   HOCKET_DEVICE static std::uint32_t size(DataType type) { return size_of(type); }
   HOCKET_DEVICE std::uint64_t before(std::uint64_t word) const { return word; }
 };
@@ -33,8 +33,8 @@ class Element {
     return kSize;
   }
 
-  /// Of a swap of this type and op among `world` ranks.
-  HOCKET_DEVICE Element(const world::Swap&, std::uint32_t world) : divide_(world) {}
+  /// Of this type and op, which are known here, among `world` ranks.
+  HOCKET_DEVICE Element(DataType, ReduceOp, std::uint32_t world) : divide_(world) {}
 
   HOCKET_DEVICE std::uint64_t before(std::uint64_t word) const {
     if constexpr (op == ReduceOp::avg && is_float(type)) {

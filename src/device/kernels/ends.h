@@ -117,7 +117,7 @@ class Ends {
       : thread_(thread),
         domain_(domain),
         swap_(action.swap),
-        element_(action.swap, domain.capacity.world),
+        element_(action.swap.type, action.swap.op, domain.capacity.world),
         share_(thread),
         size_(Element::size(action.swap.type)) {}
 

@@ -16,12 +16,15 @@
 // threads of the block have got what they loaded of it. Roofline: one trip over the link for a
 // packet; staged, a byte crosses the link once, is written twice and read twice.
 #pragma once
+#include <concepts>
+
 #include "device/kernels/cut.h"
 #include "device/kernels/ends.h"
 
 namespace hocket::kernels {
 
-template <class Thread, class List>
+/// Element: Verbatim if the list folds nothing.
+template <class Element, class Thread, class List>
 class TransferStripe {
  public:
   HOCKET_DEVICE TransferStripe(Thread& thread, const Domain& domain, const List& transfers,
@@ -33,6 +36,7 @@ class TransferStripe {
         stripes_(stripes),
         stripe_(thread.block() % stripes),
         share_(thread.thread(), thread.threads()),
+        element_(transfers.type, transfers.op, domain.capacity.world),
         peer_(direction_.peer) {}
 
   HOCKET_DEVICE void run() {
@@ -68,7 +72,10 @@ class TransferStripe {
       if (direction_.sends) {
         is_good = cut.is_packed ? send({memory, size}, transfer) : push({memory, size}, transfer);
       } else {
-        is_good = cut.is_packed ? take({memory, size}, transfer) : pull({memory, size}, transfer);
+        const std::byte* const operand =
+            transfer.operand != nullptr ? transfer.operand + at : memory;
+        is_good = cut.is_packed ? take({memory, size}, {operand, size}, transfer)
+                                : pull({memory, size}, {operand, size}, transfer);
         is_good = thread_.sync(is_good);
         if (is_good && thread_.thread() == 0) {
           thread_.store_packet(mailbox(domain_, peer_).taken(domain_.me, stripe_), {0, chunk_, 0});
@@ -131,12 +138,13 @@ class TransferStripe {
 
   // ---- the receiver
 
-  HOCKET_DEVICE bool take(Target part, const world::Transfer& transfer) {
+  HOCKET_DEVICE bool take(Target part, const Source& operand, const world::Transfer& transfer) {
     if (part.units == 0) part.units = 1;
     const Packet* const slot = letters(domain_, domain_.me, peer_);
-    return share_.each(part.whole, part.units, [&]<class Tile>(const Tile& tile) {
+    return share_.each(common_whole(operand, part), part.units, [&]<class Tile>(const Tile& tile) {
       UnitsOf<WordUnits, Tile> words;
       if (!is_here(slot, tile, transfer, words)) return false;
+      add<WordUnits>(operand, tile, transfer, words);
       store_units<WordUnits>(thread_, part, tile, words);
       return true;
     });
@@ -166,10 +174,11 @@ class TransferStripe {
     }
   }
 
-  HOCKET_DEVICE bool pull(const VectorTarget& part, const world::Transfer& transfer) {
+  HOCKET_DEVICE bool pull(const VectorTarget& part, const VectorSource& operand,
+                          const world::Transfer& transfer) {
     if (!thread_.sync(thread_.thread() > 0 || is_pushed(transfer))) return false;
     const std::byte* const slot = stage(domain_.me, peer_);
-    return share_.each(part.whole, part.units, [&]<class Tile>(const Tile& tile) {
+    return share_.each(common_whole(operand, part), part.units, [&]<class Tile>(const Tile& tile) {
       UnitsOf<VectorUnits, Tile> vectors;
       HOCKET_UNROLL
       for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
@@ -177,9 +186,25 @@ class TransferStripe {
         if (!tile.has(u)) continue;
         vectors.unit[u] = thread_.load_vector(slot + sizeof(Vector) * tile.unit(u));
       }
+      add<VectorUnits>(operand, tile, transfer, vectors);
       store_units<VectorUnits>(thread_, part, tile, vectors);
       return true;
     });
+  }
+
+  /// units = the operand's op units, if there is one.
+  template <class Access, class Operand, class Tile>
+  HOCKET_DEVICE void add(const Operand& operand, const Tile& tile, const world::Transfer& transfer,
+                         UnitsOf<Access, Tile>& units) const {
+    if constexpr (!std::same_as<Element, Verbatim>) {
+      if (transfer.operand == nullptr) return;
+      const auto own = load_units<Access>(thread_, operand, tile);
+      const auto both = [this](std::uint64_t a, std::uint64_t b) { return element_.fold(a, b); };
+      HOCKET_UNROLL
+      for (std::uint32_t u = 0; u < Tile::kCount; ++u) {
+        units.unit[u] = Access::map(both, own.unit[u], units.unit[u]);
+      }
+    }
   }
 
   HOCKET_DEVICE bool is_pushed(const world::Transfer& transfer) const {
@@ -230,12 +255,29 @@ class TransferStripe {
       const world::Transfer& from = transfers_.all[direction_.first + i];
       const world::Transfer& to = transfers_.all[direction_.first + i + 1];
       const VectorSource source{from.memory, from.bytes};
+      const VectorSource operand{to.operand != nullptr ? to.operand : from.memory, from.bytes};
       const VectorTarget target{to.memory, to.bytes};
-      share.each(common_whole(source, target), target.units, [&](const auto& tile) {
-        store_units<VectorUnits>(thread_, target, tile,
-                                 load_units<VectorUnits>(thread_, source, tile));
-        return true;
-      });
+      const std::uint32_t whole = common_whole(source, target);
+      share.each(operand.whole < whole ? operand.whole : whole, target.units,
+                 [&](const auto& tile) {
+                   auto vectors = load_units<VectorUnits>(thread_, source, tile);
+                   scale(to.scaling, vectors);
+                   add<VectorUnits>(operand, tile, to, vectors);
+                   store_units<VectorUnits>(thread_, target, tile, vectors);
+                   return true;
+                 });
+    }
+  }
+
+  template <class Tile>
+  HOCKET_DEVICE void scale(world::Scaling how, UnitsOf<VectorUnits, Tile>& vectors) const {
+    if constexpr (!std::same_as<Element, Verbatim>) {
+      if (how == world::Scaling::none) return;
+      const auto scaled = [this, how](std::uint64_t word) {
+        return how == world::Scaling::before ? element_.before(word) : element_.after(word);
+      };
+      HOCKET_UNROLL
+      for (Vector& vector : vectors.unit) vector = VectorUnits::map(scaled, vector);
     }
   }
 
@@ -247,6 +289,7 @@ class TransferStripe {
   const world::Direction& direction_;
   const std::uint32_t stripes_, stripe_;
   const Share share_;
+  const Element element_;
   const std::uint32_t peer_;
   std::uint32_t chunk_ = 0;  ///< of this stripe, counted since the communicator began; wraps
   std::uint32_t taken_ = 0;  ///< by the peer, as far as is known here

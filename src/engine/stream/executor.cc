@@ -9,6 +9,9 @@
 namespace hocket::engine::stream {
 namespace {
 
+/// An op enqueues tens of entries at most (design, section 4.1).
+constexpr std::uint32_t kMostRounds = 64;
+
 /// Of all that ranks have to call alike.
 std::uint32_t signature_of(const Plan& plan, const Manner& manner) {
   Hash hash;
@@ -33,6 +36,8 @@ Result<Executor::Way> Executor::way(const Request& request, const Algorithm* for
   if (request.in_place && !choice.algorithm->in_place)
     return Error(Code::unsupported, std::string(name_of(request.collective)) + ": algorithm '" +
                                         choice.algorithm->name + "' does not work in place");
+  way.by_rounds = choice.algorithm->pattern == Pattern::none;
+  if (way.by_rounds) return way;
   way.part_bytes = part_bytes(way.plan);
   way.limits = {device_.holds(world::Lowering::packet), device_.holds(world::Lowering::staged),
                 device_.most_blocks()};
@@ -41,9 +46,40 @@ Result<Executor::Way> Executor::way(const Request& request, const Algorithm* for
   return way;
 }
 
-Result<Actions> Executor::prepare(const Call& call) const {
+Result<Prepared> Executor::prepare(const Call& call) const {
   TRY(const Way way, this->way(call.request, call.algorithm));
-  return lower(way.plan, me_, {call.input, call.output}, way.manner);
+  if (!way.by_rounds) {
+    TRY(const Actions actions, lower(way.plan, me_, {call.input, call.output}, way.manner));
+    return Prepared(actions);
+  }
+  if (way.plan.shape.rounds > kMostRounds)
+    return Error(Code::unsupported,
+                 std::string("on a stream: ") + name_of(call.request.collective) + " " +
+                     way.plan.algorithm->name + ": " + std::to_string(way.plan.shape.rounds) +
+                     " rounds, each a launch; " + std::to_string(kMostRounds) + " at most");
+  Work work{.plan = way.plan, .input = call.input, .output = call.output};
+  const bool goes_on_in_place =
+      call.request.collective == Collective::all_reduce && work.scales_input();
+  if (goes_on_in_place && !way.plan.algorithm->in_place)
+    return Error(Code::unsupported, std::string("on a stream: all_reduce avg: algorithm '") +
+                                        way.plan.algorithm->name + "' does not work in place");
+  if (const std::uint64_t bytes = work.scratch_bytes(); bytes > 0) {
+    TRY(work.scratch, device_.scratch(bytes));
+  }
+  return Prepared(expand(work, me_, signature_of(way.plan, way.manner)));
+}
+
+Result<Prepared> Executor::prepare(std::span<const Call> messages) const {
+  TRY(const world::Transfers transfers, gather(messages, me_));
+  return Prepared(transfers);
+}
+
+Result<void> Executor::enqueue(world::Stream stream, const Prepared& prepared) {
+  if (const auto* const actions = std::get_if<Actions>(&prepared))
+    return device_.enqueue(stream, std::span(actions->begin(), actions->size()));
+  if (const auto* const messages = std::get_if<world::Transfers>(&prepared))
+    return device_.enqueue(stream, std::span(messages, 1));
+  return device_.enqueue(stream, std::span(std::get<std::vector<world::Transfers>>(prepared)));
 }
 
 }  // namespace hocket::engine::stream

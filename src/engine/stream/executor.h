@@ -13,13 +13,20 @@
 // Cost: some 100 ns before the launches.
 #pragma once
 #include <memory>
+#include <span>
+#include <variant>
+#include <vector>
 
 #include "engine/communicator.h"
 #include "engine/stream/lower.h"
+#include "engine/stream/rounds.h"
 #include "engine/stream/transfers.h"
 #include "world/stream_device.h"
 
 namespace hocket::engine::stream {
+
+/// What is enqueued for an op: the swaps of a plan, its rounds, or messages.
+using Prepared = std::variant<Actions, std::vector<world::Transfers>, world::Transfers>;
 
 class Executor {
  public:
@@ -30,22 +37,16 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   /// What can fail because of the call: nothing is enqueued yet.
-  Result<Actions> prepare(const Call& call) const;
+  Result<Prepared> prepare(const Call& call) const;
   /// The same of a group's sends and receives.
-  Result<world::Transfers> prepare(std::span<const Call> messages) const {
-    return gather(messages, me_);
-  }
+  Result<Prepared> prepare(std::span<const Call> messages) const;
   /// The rest.
-  Result<void> enqueue(world::Stream stream, const Actions& actions) {
-    return device_.enqueue(stream, {actions.begin(), actions.size()});
-  }
-  Result<void> enqueue(world::Stream stream, const world::Transfers& transfers) {
-    return device_.enqueue(stream, transfers);
-  }
+  Result<void> enqueue(world::Stream stream, const Prepared& prepared);
 
   /// How an op would be carried out.
   struct Way {
     Plan plan;
+    bool by_rounds = false;        ///< no swap: a launch a round; what follows is not known then
     std::uint64_t part_bytes = 0;  ///< of the largest part that a rank sends another
     Limits limits = {};
     Manner manner = {};

@@ -36,9 +36,9 @@ class StreamExecutor : public ::testing::Test {
     return call;
   }
   Actions prepared(const Executor& executor, const Call& call) {
-    Result<Actions> actions = executor.prepare(call);
+    Result<Prepared> actions = executor.prepare(call);
     EXPECT_TRUE(actions) << actions.error().text();
-    return *actions;
+    return std::get<Actions>(*actions);
   }
   fake::StreamDevice device_;
 };
@@ -65,19 +65,51 @@ TEST_F(StreamExecutor, SmallAllReducesGoInOneStepLargeOnesInTwo) {
   EXPECT_EQ(prepared(two, call(Collective::all_reduce, 256 << 10)).size(), 1u);
 }
 
-TEST_F(StreamExecutor, ARuleNamesTheAlgorithmIfStreamsHaveIt) {
+TEST_F(StreamExecutor, TakesTheAlgorithmThatIsNamed) {
   const Executor direct(config(2, "direct"), Rank{0}, device_);
   EXPECT_EQ(prepared(direct, call(Collective::all_reduce, 2)).size(), 2u);
-  const Executor ring(config(2, "ring"), Rank{0}, device_);  // a rule for the host's executor
-  EXPECT_EQ(prepared(ring, call(Collective::all_reduce, 2)).size(), 1u);
+  const Executor any(config(2), Rank{0}, device_);
   Call forced = call(Collective::all_reduce, 2);
-  forced.algorithm = algo::find(Collective::all_reduce, "ring");
-  const Result<Actions> refused = ring.prepare(forced);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), Code::invalid_argument);
-  EXPECT_EQ(refused.error().message(),
-            "all_reduce: algorithm 'ring' has no pattern, by which it could run on a stream; "
-            "candidates: direct, one_shot");
+  forced.algorithm = algo::find(Collective::all_reduce, "direct");
+  EXPECT_EQ(prepared(any, forced).size(), 2u);
+  EXPECT_EQ(prepared(any, call(Collective::all_reduce, 2)).size(), 1u);
+}
+
+TEST_F(StreamExecutor, GoesRoundByRoundWhereThereIsNoPattern) {
+  Executor executor(config(4, "ring"), Rank{1}, device_);
+  std::vector<float> memory(100);
+  Call average = call(Collective::all_reduce, 50);
+  average.request.op = ReduceOp::avg;
+  average.input = reinterpret_cast<std::byte*>(memory.data());
+  average.output = reinterpret_cast<std::byte*>(memory.data() + 50);
+  const Result<Prepared> prepared = executor.prepare(average);
+  ASSERT_TRUE(prepared) << prepared.error().text();
+  const auto& groups = std::get<std::vector<world::Transfers>>(*prepared);
+  ASSERT_EQ(groups.size(), 7u);  // a scaling and 6 rounds
+  EXPECT_EQ(groups[0].all[1].scaling, world::Scaling::before);
+  for (std::size_t i = 1; i < 7; ++i) {
+    const world::Transfers& group = groups[i];
+    ASSERT_EQ(group.count, 2u);
+    EXPECT_EQ(group.directions[0], (world::Direction{.peer = 2, .sends = true, .count = 1}));
+    EXPECT_EQ(group.directions[1],
+              (world::Direction{.peer = 0, .sends = false, .first = 1, .count = 1}));
+    EXPECT_EQ(group.all[1].operand != nullptr, i <= 3) << i;  // three that add, three that land
+    EXPECT_EQ(group.all[0].signature, groups[0].all[0].signature);
+  }
+  int stream = 0;
+  ASSERT_TRUE(executor.enqueue({&stream}, *prepared));
+  EXPECT_EQ(device_.transfers.size(), 7u);
+}
+
+TEST_F(StreamExecutor, RoundsHaveTheScratchThatTheyNeed) {
+  Executor executor(config(4, "binomial"), Rank{0}, device_);
+  std::vector<float> memory(100);
+  Call reduce = call(Collective::reduce, 50);
+  reduce.input = reinterpret_cast<std::byte*>(memory.data());
+  reduce.output = reinterpret_cast<std::byte*>(memory.data() + 50);
+  const bool needs = algo::find(Collective::reduce, "binomial")->scratch;
+  ASSERT_TRUE(executor.prepare(reduce));
+  EXPECT_EQ(device_.scratch_memory.size(), needs ? 256u : 0u);
 }
 
 TEST_F(StreamExecutor, RanksThatCallAlikeSignAlikeWhateverTheirMemory) {
@@ -137,13 +169,13 @@ TEST_F(StreamExecutor, CutsWhatIsLongerThanStaging) {
 TEST_F(StreamExecutor, RefusesWhatItCannotDo) {
   const Executor executor(config(2), Rank{0}, device_);
   device_.staged = 0;
-  const Result<Actions> large = executor.prepare(call(Collective::all_gather, 1 << 20));
+  const Result<Prepared> large = executor.prepare(call(Collective::all_gather, 1 << 20));
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().code(), Code::unsupported);
   EXPECT_EQ(large.error().message(),
             "on a stream: parts of 4194304 bytes; packets take up to 65536, and there is no "
             "staging");
-  const Result<Actions> message = executor.prepare(call(Collective::send_recv, 1));
+  const Result<Prepared> message = executor.prepare(call(Collective::send_recv, 1));
   ASSERT_FALSE(message);
   EXPECT_EQ(message.error().code(), Code::unsupported);
 }

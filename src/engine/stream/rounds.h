@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a plan's rounds to groups of transfers (world/transfers.h): what one rank enqueues for a
+// plan that is no swap. A round is a group: what a rank sends in it, and what it receives, which is
+// added where the plan says so; averages are a group before and one after. So a rank ends a round
+// before it begins the next one, which is more than a plan's `after` asks for; that all rows' ranks
+// get to the end that way is shown by scenario/stream_test.
+//
+// Slower than swaps, a launch a round, so only what is named goes this way.
+// Threads: pure functions. Ownership: values, which borrow the user's memory and the scratch.
+#pragma once
+#include <vector>
+
+#include "base/ids.h"
+#include "engine/work.h"
+#include "world/transfers.h"
+
+namespace hocket::engine::stream {
+
+/// `work` has one channel and piece, and its scratch_bytes() of scratch. None are empty.
+std::vector<world::Transfers> expand(Work work, Rank me, std::uint32_t signature);
+
+}  // namespace hocket::engine::stream
