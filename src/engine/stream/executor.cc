@@ -57,6 +57,11 @@ Result<Prepared> Executor::prepare(const Call& call) const {
                  std::string("on a stream: ") + name_of(call.request.collective) + " " +
                      way.plan.algorithm->name + ": " + std::to_string(way.plan.shape.rounds) +
                      " rounds, each a launch; " + std::to_string(kMostRounds) + " at most");
+  if (!goes_in_step(way.plan))
+    return Error(Code::unsupported, std::string("on a stream: ") +
+                                        name_of(call.request.collective) + " " +
+                                        way.plan.algorithm->name +
+                                        ": its ranks would wait for one another, round by round");
   Work work{.plan = way.plan, .input = call.input, .output = call.output};
   const bool goes_on_in_place =
       call.request.collective == Collective::all_reduce && work.scales_input();

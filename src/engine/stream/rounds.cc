@@ -117,7 +117,62 @@ class Expansion {
   std::vector<Transfers> groups_;
 };
 
+/// All ranks of a plan, each at a round.
+class March {
+ public:
+  explicit March(const Plan& plan) : plan_(plan), ranks_(plan.topology->world()) {
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) enter(Rank{rank});
+  }
+
+  bool gets_to_the_end() {
+    bool moves = true;
+    while (moves) {
+      moves = false;
+      for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) moves |= move(Rank{rank});
+    }
+    return std::all_of(ranks_.begin(), ranks_.end(), [this](const Marcher& marcher) {
+      return marcher.round == plan_.shape.rounds;
+    });
+  }
+
+ private:
+  struct Marcher {
+    Exchange exchange;  // what is left of that of its round
+    std::uint32_t round = 0;
+  };
+
+  /// A message goes when both its ends are there; a rank goes on when its round is over.
+  bool move(Rank rank) {
+    Marcher& me = ranks_[rank.value];
+    bool moves = false;
+    if (me.exchange.to != kNobody && ranks_[me.exchange.to.value].exchange.from == rank) {
+      ranks_[me.exchange.to.value].exchange.from = kNobody;
+      me.exchange.to = kNobody;
+      moves = true;
+    }
+    while (me.round < plan_.shape.rounds && me.exchange.to == kNobody &&
+           me.exchange.from == kNobody) {
+      ++me.round;
+      enter(rank);
+      moves = true;
+    }
+    return moves;
+  }
+  void enter(Rank rank) {
+    Marcher& me = ranks_[rank.value];
+    me.exchange = {};
+    if (me.round == plan_.shape.rounds) return;
+    me.exchange = plan_.round(rank, ChannelId{0}, me.round);
+    if (me.exchange.from == rank) me.exchange.from = me.exchange.to = kNobody;  // a local step
+  }
+
+  const Plan& plan_;
+  std::vector<Marcher> ranks_;
+};
+
 }  // namespace
+
+bool goes_in_step(const Plan& plan) { return March(plan).gets_to_the_end(); }
 
 std::vector<Transfers> expand(Work work, Rank me, std::uint32_t signature) {
   work.plan.slice_bytes = std::numeric_limits<std::uint32_t>::max();
