@@ -40,6 +40,20 @@ REFUSED = [  # arguments, and what the message must say
     ('sim run all_reduce -n 0', '--ranks: Value 0 not in range 1 to 1048576'),
     ('sim run all_reduce -n 8 -b 2T', "--bytes: '2T' is not 0 to 1T"),
     ('sim run all_reduce -n 8 --late-us -1', '--late-us: Value -1 not in range 0'),
+    ('sim run all_reduce -n 8 --late-us nan', '--late-us: Value nan not in range 0'),
+    ('sim run all_reduce -n 8 --jitter-us inf', '--jitter-us: Value inf not in range 0'),
+    ('sim run all_reduce -n 8 --seed -1', "--seed: '-1' is no whole number below 2^64"),
+    ('sim run all_reduce -n 8 --seed 18446744073709551616',
+     "--seed: '18446744073709551616' is no whole number below 2^64"),
+    ('sim run all_reduce -n 8 --json /nowhere/x', '--json: cannot write /nowhere/x'),
+    ('explain all_reduce --json /nowhere/x', '--json: cannot write /nowhere/x'),
+    ('explain all_reduce --channels 0', '--channels: Value 0 not in range 1 to 64'),
+    ('bench all_reduce -n 2 --json /nowhere/x', '--json: cannot write /nowhere/x'),
+    ('bench all_reduce -n 2 --algo chain',
+     "--algo: all_reduce has no 'chain' on 1 node x 2 ranks; candidates: ring,"),
+    ('bench all_reduce -n 4 --algo two_level(ring,ring)',
+     "--algo: all_reduce has no 'two_level(ring,ring)' on 1 node x 4 ranks"),
+    ('bench all -n 2 --algo nope', "--algo: all has no 'nope' on 1 node x 2 ranks"),
 ]
 
 

@@ -5,6 +5,7 @@
 // before its communicators. Failure: see each function; nothing here prints.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -62,6 +63,10 @@ struct hocket_request {
  public:
   /// Adds an op made of the calls that belong to one communicator; nothing happens yet.
   hocket::Result<void> add(hocket_comm& comm, std::span<const hocket::engine::Call> calls);
+  /// Of a communicator that has failed, to be told in the end; what was added goes on.
+  void fail(const hocket::Error& failure) {
+    if (!failure_) failure_.emplace(failure.clone());
+  }
   /// Gives back what was added; empty again.
   void discard();
   bool empty() const { return first_.op == nullptr; }
@@ -86,6 +91,7 @@ struct hocket_request {
     if (!empty()) action(first_);
     for (const Part& part : more_) action(part);
   }
+  std::optional<hocket::Error> failure_;
   Part first_;  // nearly always the only one: a blocking call allocates nothing
   std::vector<Part> more_;
 };

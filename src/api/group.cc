@@ -2,6 +2,7 @@
 #include "api/group.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -9,6 +10,13 @@ namespace hocket::api {
 namespace {
 
 thread_local Group thread_group;
+
+/// Whether that error is the communicator's; then it is the request's, too.
+bool has_failed(hocket_comm& comm, const Error& error, hocket_request& request) {
+  if (!comm.communicator().failure()) return false;
+  request.fail(error);
+  return true;
+}
 
 }  // namespace
 
@@ -54,28 +62,45 @@ void Group::fail(Error error) {
   if (!error_) error_.emplace(std::move(error));
 }
 
+Result<std::vector<Group::MaybePrepared>> Group::prepare(std::span<const OnStream> calls,
+                                                         hocket_request& request) {
+  std::vector<MaybePrepared> all;
+  for (const OnStream& call : calls) {
+    Result<engine::stream::Prepared> prepared = call.prepare();
+    if (prepared) {
+      all.emplace_back(*std::move(prepared));
+    } else if (has_failed(*call.comm, prepared.error(), request)) {
+      all.emplace_back();
+    } else {
+      return std::move(prepared).error();
+    }
+  }
+  return all;
+}
+
 Result<void> Group::end(hocket_request& request) {
   if (depth_ == 0) return Error(Code::invalid_usage, "hocket_group_end without hocket_group_start");
   if (--depth_ > 0) return kOk;
   const std::span parts(parts_.data(), std::exchange(used_, 0));
   const std::vector<OnStream> on_streams = std::exchange(on_streams_, {});
   if (error_) return *std::exchange(error_, std::nullopt);
-  std::vector<engine::stream::Prepared> prepared;
-  for (const OnStream& one : on_streams) {
-    TRY(engine::stream::Prepared own, one.prepare());
-    prepared.push_back(std::move(own));
-  }
+  // A communicator that has failed fails its part alone: ranks notice failures at their own times,
+  // and those of the others count on this rank's ops.
+  TRY(const std::vector<MaybePrepared> prepared, prepare(on_streams, request));
   for (const Part& part : parts) {
     Result<void> added = request.add(*part.comm, part.calls);
-    if (added) continue;
+    if (added || has_failed(*part.comm, added.error(), request)) continue;
     request.discard();
     return added;
   }
   request.submit();
-  for (std::size_t i = 0; i < prepared.size(); ++i) {
-    TRY_VOID(on_streams[i].comm->domain()->executor().enqueue(on_streams[i].stream, prepared[i]));
+  for (std::size_t i = 0; i < on_streams.size(); ++i) {
+    if (!prepared[i]) continue;
+    engine::stream::Executor& executor = on_streams[i].comm->domain()->executor();
+    const Result<void> enqueued = executor.enqueue(on_streams[i].stream, *prepared[i]);
+    if (!enqueued) request.fail(enqueued.error());
   }
-  return kOk;
+  return request.empty() ? request.finish() : kOk;
 }
 
 }  // namespace hocket::api

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "api/comm.h"
@@ -21,7 +22,8 @@ class Group {
   Result<void> add(hocket_comm& comm, const engine::Call& call, world::Stream stream);
   void fail(Error error);
   /// Leaves one level; at the outermost enqueues what goes on streams, in the order of the calls,
-  /// and submits the rest into `request`; or nothing of it all.
+  /// and submits the rest into `request`; or nothing of it all. If a communicator has failed, its
+  /// part is left out, and the failure is the request's, or returned if the request is empty.
   Result<void> end(hocket_request& request);
 
  private:
@@ -36,6 +38,10 @@ class Group {
     bool has_messages() const;
     Result<engine::stream::Prepared> prepare() const;
   };
+  using MaybePrepared = std::optional<engine::stream::Prepared>;  ///< not of what has failed
+  static Result<std::vector<MaybePrepared>> prepare(std::span<const OnStream> calls,
+                                                    hocket_request& request);
+
   std::uint32_t depth_ = 0;
   std::size_t used_ = 0;  // parts of this group; the others are kept for their memory
   std::vector<Part> parts_;

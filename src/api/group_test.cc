@@ -151,7 +151,7 @@ TEST(Group, SpansCommunicators) {
       EXPECT_OK(add_up(&values[1], &sums[1], second));
       EXPECT_OK(hocket_group_end(i % 2 == 0 ? &request : nullptr));
       if (request != nullptr) {
-        EXPECT_FAILS(HOCKET_INVALID_USAGE, "1 request was", hocket_comm_destroy(second));
+        EXPECT_FAILS(HOCKET_INVALID_USAGE, "1 op is in use", hocket_comm_destroy(second));
         EXPECT_OK(hocket_wait(&request, HOCKET_NO_TIMEOUT));
       }
       EXPECT_EQ(sums[0], 1);
@@ -224,6 +224,36 @@ TEST(Group, RefusesRequestsOfItsCalls) {
     EXPECT_FAILS(HOCKET_INVALID_USAGE, "barrier: a call inside a group", hocket_group_end(nullptr));
     EXPECT_OK(add_up(&value, &sum, comm));
     EXPECT_EQ(sum, 1);
+  });
+}
+
+// Rank 0 knows of the failure when it submits, the others perhaps not: what they submit to a
+// healthy communicator must meet its ops, in their order.
+TEST(Group, AFailedCommunicatorFailsItsPartAlone) {
+  const hocket_id ids[] = {new_id(), new_id()};
+  run_ranks({.processes = 3}, [&](int rank) {
+    const Comm healthy(3, ids[0], rank), failed(3, ids[1], rank);
+    int hundred = 100, one = 1, sum = 0, none = 0, next = 0;
+    if (rank == 0) {
+      EXPECT_OK(hocket_comm_abort(failed));
+    }
+    for (const bool has_request : {false, true}) {
+      hocket_request* request = nullptr;
+      EXPECT_OK(hocket_group_start());
+      EXPECT_OK(add_up(&hundred, &none, failed));
+      EXPECT_OK(add_up(&hundred, &sum, healthy));
+      hocket_result result = hocket_group_end(has_request ? &request : nullptr);
+      if (request != nullptr) result = hocket_wait(&request, HOCKET_NO_TIMEOUT);
+      EXPECT_EQ(result, HOCKET_ABORTED);
+      EXPECT_EQ(sum, 300);
+      EXPECT_OK(add_up(&one, &next, healthy));
+      EXPECT_EQ(next, 3);
+    }
+    EXPECT_OK(hocket_group_start());
+    EXPECT_OK(add_up(&hundred, &none, failed));
+    hocket_request* request = nullptr;
+    EXPECT_FAILS(HOCKET_ABORTED, "", hocket_group_end(&request));
+    EXPECT_EQ(request, nullptr);
   });
 }
 

@@ -165,9 +165,9 @@ hocket_result hocket_comm_destroy(hocket_comm* comm) {
   if (group().open()) return fail(refuse(Code::invalid_usage, __func__, "inside a group"));
   if (const std::uint32_t requests = comm->communicator().held(); requests > 0)
     return fail(refuse(Code::invalid_usage, __func__,
-                       std::to_string(requests) +
-                           (requests == 1 ? " request was" : " requests were") +
-                           " neither tested nor waited to the end"));
+                       std::to_string(requests) + (requests == 1 ? " op is" : " ops are") +
+                           " in use: a request was neither tested nor waited to the end, or "
+                           "another thread is in a call"));
   destroy_comm(std::unique_ptr<hocket_comm>(comm));
   return HOCKET_SUCCESS;
 }

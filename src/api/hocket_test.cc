@@ -274,10 +274,11 @@ TEST(Comm, IsNotDestroyedWithOpenRequests) {
     hocket_request *a = nullptr, *b = nullptr;
     EXPECT_OK(hocket_barrier(comm, &a));
     EXPECT_OK(hocket_barrier(comm, &b));
-    EXPECT_FAILS(HOCKET_INVALID_USAGE, "hocket_comm_destroy: 2 requests were neither tested nor",
+    EXPECT_FAILS(HOCKET_INVALID_USAGE,
+                 "hocket_comm_destroy: 2 ops are in use: a request was neither",
                  hocket_comm_destroy(comm));
     EXPECT_OK(hocket_wait(&a, HOCKET_NO_TIMEOUT));
-    EXPECT_FAILS(HOCKET_INVALID_USAGE, "1 request was neither tested nor",
+    EXPECT_FAILS(HOCKET_INVALID_USAGE, "1 op is in use: a request was neither tested nor",
                  hocket_comm_destroy(comm));
     EXPECT_OK(hocket_wait(&b, HOCKET_NO_TIMEOUT));
     EXPECT_OK(hocket_comm_destroy(comm));

@@ -52,6 +52,7 @@ Result<void> hocket_request::finish() {
     Result<void> next = part.finish();
     if (result) result = std::move(next);
   });
+  if (result && failure_) return failure_->clone();
   return result;
 }
 

@@ -70,7 +70,7 @@ BenchCase make_case(Collective collective, DataType type, std::uint64_t bytes,
                         collective == Collective::reduce_scatter ||
                         collective == Collective::alltoall;
   const std::uint64_t unit = std::uint64_t{size_of(type)} * (per_rank ? ranks : 1);
-  made.count = std::max<std::uint64_t>(bytes / unit, 1);
+  made.count = bytes == 0 ? 0 : std::max<std::uint64_t>(bytes / unit, 1);
   made.bytes = made.count * unit;
   return made;
 }
@@ -83,12 +83,13 @@ std::vector<BenchCase> make_cases(const Options& options) {
   if (least > most)
     throw CLI::ValidationError(
         "-e", fmt::format("{} is less than -b, {}", options.max_bytes, options.min_bytes));
+  const auto next = [&](std::uint64_t bytes) { return bytes == 0 ? 8 : bytes * options.factor; };
   const auto types = named<DataType>(type_name(options.type), kDataTypes, "-d");
   const auto ops = named<ReduceOp>(options.op, kReduceOps, "-o");
   for (const Collective c : named<Collective>(options.collective, kCollectives, "collective"))
     for (const DataType type : types)
       for (const ReduceOp op : reduces(c) ? ops : std::vector{ReduceOp::sum})
-        for (std::uint64_t bytes = least; bytes <= most; bytes *= options.factor) {
+        for (std::uint64_t bytes = least; bytes <= most; bytes = next(bytes)) {
           BenchCase made = make_case(c, type, bytes, options.run.ranks);
           made.op = op;
           made.root = options.root;
@@ -96,7 +97,6 @@ std::vector<BenchCase> make_cases(const Options& options) {
                              cases.back().type == type && cases.back().op == op &&
                              cases.back().bytes == made.bytes;
           if (!again) cases.push_back(made);
-          if (bytes == 0) break;
         }
   return cases;
 }
@@ -172,6 +172,28 @@ void refuse_on_host(const BenchCuda& cuda) {
   if (given != nullptr) throw CLI::ValidationError(given, "is for --memory cuda");
 }
 
+/// An algorithm that no case has would be measured nowhere, in silence.
+void refuse_what_nobody_has(const Options& options) {
+  const BenchRun& run = options.run;
+  if (options.algorithm == "auto" || options.algorithm == "all") return;
+  const std::uint32_t per_node =
+      run.ranks_per_node > 0 ? static_cast<std::uint32_t>(run.ranks_per_node) : run.ranks;
+  ClusterOptions cluster;
+  cluster.ranks = run.ranks;
+  cluster.ranks_per_node = per_node;
+  const std::shared_ptr<const Topology> topology = topology_of(cluster);
+  std::string candidates;
+  for (const Algorithm& row : all_rows()) {
+    const auto has_it = [&](const BenchCase& c) { return c.collective == row.collective; };
+    if (!row.fits(*topology) || std::none_of(run.cases.begin(), run.cases.end(), has_it)) continue;
+    if (row.name == options.algorithm) return;
+    candidates += (candidates.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw CLI::ValidationError("--algo",
+                             fmt::format("{} has no '{}' on {}; candidates: {}", options.collective,
+                                         options.algorithm, topology->text(), candidates));
+}
+
 int run(Options& options) {
   BenchRun& run = options.run;
   if (run.ranks == 0 || run.ranks > 1024)
@@ -181,6 +203,8 @@ int run(Options& options) {
                                fmt::format("root {} in a world of {}", options.root, run.ranks));
   if (!options.slice.empty()) run.slice_bytes = static_cast<int>(parse_slice(options.slice));
   run.cases = make_cases(options);
+  refuse_what_nobody_has(options);
+  if (!run.json.empty()) check_writable(run.json);
   run.algorithms = algorithm_names(options);
   run.ids.resize(run.algorithms.size());
   for (hocket_id& id : run.ids)

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 
 #include "algo/table.h"
 #include "tools/hocket/report.h"
@@ -25,7 +26,22 @@ void add_cluster_options(CLI::App& command, ClusterOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(1u, 1u << 20));
   command.add_option("--message-ns", options.message_ns, "CPU time of handing over a message")
-      ->check(CLI::Range(0.0, kMostTime));
+      ->check(check_time);
+}
+
+std::string check_number(const std::string& text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return "";
+  return "'" + text + "' is no whole number below 2^64";
+}
+
+std::string check_time(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  if (is_number && value >= 0 && value <= kMostTime) return "";
+  return "Value " + text + " not in range 0 to " + fmt::format("{:g}", kMostTime);
 }
 
 std::shared_ptr<const Topology> topology_of(const ClusterOptions& options) {

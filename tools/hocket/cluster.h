@@ -26,6 +26,10 @@ void add_cluster_options(CLI::App& command, ClusterOptions& options);
 
 /// Full nodes, then one with the ranks that are left.
 std::shared_ptr<const Topology> topology_of(const ClusterOptions& options);
+/// A check of an option: a whole number that 64 bits hold.
+std::string check_number(const std::string& text);
+/// A time in whatever unit the option has: 0 to kMostTime.
+std::string check_time(const std::string& text);
 /// Most of a time on the command line, in whatever unit its option has.
 inline constexpr double kMostTime = 1e9;
 /// Bytes of the largest message; throws a CLI::ValidationError beyond 64 to 1G.

@@ -110,6 +110,7 @@ std::string lowering_of(const algo::Choice& choice, const Topology& topology,
 constexpr SizeOption kSizes = {"--bytes", 0, std::uint64_t{1} << 48};
 
 void run(const Options& options) {
+  if (!options.json.empty()) check_writable(options.json);
   const Collective collective = parse_collective(options.collective);
   algo::Agreed agreed;
   agreed.topology = topology_of(options.cluster);
@@ -169,7 +170,9 @@ void add_explain(CLI::App& app) {
   command->add_option("--memory", options->memory, "cuda: on streams, GPUs of one node")
       ->check(CLI::IsMember({"host", "cuda"}))
       ->capture_default_str();
-  command->add_option("--channels", options->channels, "at most")->capture_default_str();
+  command->add_option("--channels", options->channels, "at most")
+      ->check(CLI::Range(1u, 64u))
+      ->capture_default_str();
   command->add_option("--slice", options->slice, "largest message")->capture_default_str();
   command->add_flag("--in-place", options->in_place);
   command->add_option("--json", options->json, "write the rows to this file");

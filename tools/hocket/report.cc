@@ -41,6 +41,11 @@ void Report::write(const std::string& path) const {
   if (!file) throw std::runtime_error("cannot write " + path);
 }
 
+void check_writable(const std::string& path) {
+  if (!std::ofstream(path, std::ios::app))
+    throw CLI::ValidationError("--json", "cannot write " + path);
+}
+
 std::string machine() {
   utsname system = {};
   uname(&system);

@@ -21,6 +21,8 @@ class Report {
   std::vector<std::string> rows_;  // as they will stand in the file
 };
 
+/// Before a long run; throws CLI::ValidationError about --json.
+void check_writable(const std::string& path);
 /// "AMD EPYC, 2 cores, Linux 6.1": where the figures come from.
 std::string machine();
 /// The commit that this was built from, with "-dirty" if something was not committed.

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -123,9 +125,12 @@ Result<void> simulate(const Options& options, const Request& request, const Algo
 void simulate_apart(const Options& options, const Request& request, const Algorithm* algorithm,
                     Row& row) {
   std::fflush(nullptr);
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("cannot start a process");
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // whoever kills this program means the simulation
+    if (getppid() != parent) _exit(1);
     const Result<void> done = simulate(options, request, algorithm, row);
     if (!done) write_text(row.error, done.error().text());
     _exit(0);
@@ -197,6 +202,7 @@ class SharedRow {
 };
 
 void run(const Options& options) {
+  if (!options.json.empty()) check_writable(options.json);
   if (!options.slice.empty()) parse_slice(options.slice);  // before a process is made for each row
   const Collective collective = parse_collective(options.collective);
   const std::uint32_t ranks = options.cluster.ranks;
@@ -241,10 +247,10 @@ void add_sim(CLI::App& app) {
       ->check(CLI::Range(1u, 64u));
   command->add_option("--slice", options->slice, "largest message; default 512K");
   command->add_option("--late-us", options->late_us, "ranks start up to so much later")
-      ->check(CLI::Range(0.0, kMostTime));
+      ->check(check_time);
   command->add_option("--jitter-us", options->jitter_us, "messages take up to so much longer")
-      ->check(CLI::Range(0.0, kMostTime));
-  command->add_option("--seed", options->seed)->capture_default_str();
+      ->check(check_time);
+  command->add_option("--seed", options->seed)->check(check_number)->capture_default_str();
   command->add_option("--json", options->json, "write the rows to this file");
   command->callback([options] { run(*options); });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two ends of a link and the segment between them, with a peer that writes nonsense.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstring>
 #include <string>
@@ -219,6 +220,21 @@ TEST(Segments, CannotBeCutShortByAPeer) {
   Shape other = kShape;
   other.world = 3;
   EXPECT_EQ(Segment::check(file, other).error().code(), Code::mismatch);
+}
+
+// The kernel kills a process whose file would be longer than it may be.
+TEST(Segments, TellOfTheLimitOfFiles) {
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = 4096;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const Result<File> refused = Segment::create(kShape);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message(),
+            "a shared segment of " + std::to_string(Segment::bytes(kShape)) +
+                " bytes: this process may make files of 4096 at most (RLIMIT_FSIZE, ulimit -f)");
 }
 
 TEST(Segments, HaveRoomForEveryLinkOfALargeWorldInAddressesAlone) {

@@ -193,10 +193,12 @@ TEST(Meeting, TurnsAnotherWorldAwayAndGoesOn) {
   const world::UniqueId id = rig.make_id();
   ranks.join(rig.join_of(id, 0, 3));
   ranks.join(rig.join_of(id, 1, 3));
-  expect_error(rig.network.join(rig.join_of(id, 2, 5)), Code::invalid_argument,
-               "the ranks disagree: rank 2 expects a world of 5 ranks, nodes of 0, 3 channels, "
-               "slices of 131072 bytes and other options of hash 0, rank 0 expects a world of 3 "
-               "ranks, nodes of 0, 3 channels, slices of 131072 bytes and other options of hash 0");
+  expect_error(
+      rig.network.join(rig.join_of(id, 2, 5)), Code::invalid_argument,
+      "the ranks disagree: rank 2 expects a world of 5 ranks, nodes of 0, 3 channels (one "
+      "for send / recv), slices of 131072 bytes and other options of hash 0, rank 0 "
+      "expects a world of 3 ranks, nodes of 0, 3 channels (one for send / recv), slices of "
+      "131072 bytes and other options of hash 0");
   world::Join other_slices = rig.join_of(id, 2, 3);
   other_slices.slice_bytes = 64;
   EXPECT_EQ(rig.network.join(other_slices).error().code(), Code::invalid_argument);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -57,6 +58,12 @@ Result<File> Segment::create(const Shape& shape) {
   File file(::memfd_create("hocket", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
   if (!file) file = File(::memfd_create("hocket", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) return system_error("memfd_create");
+  rlimit limit{};  // beyond it the kernel would kill the process
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes(shape))
+    return Error(Code::system, "a shared segment of " + std::to_string(bytes(shape)) +
+                                   " bytes: this process may make files of " +
+                                   std::to_string(limit.rlim_cur) +
+                                   " at most (RLIMIT_FSIZE, ulimit -f)");
   if (::ftruncate(file.get(), static_cast<off_t>(bytes(shape))) != 0)
     return system_error("ftruncate of a shared segment to " + std::to_string(bytes(shape)));
   if (::fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) return system_error("sealing a segment");

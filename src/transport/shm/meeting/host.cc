@@ -19,7 +19,7 @@ constexpr std::size_t kMostNamed = 16;
 std::string text_of(const Terms& terms) {
   return "a world of " + std::to_string(terms.world) + " ranks, nodes of " +
          std::to_string(terms.ranks_per_node) + ", " + std::to_string(terms.channels) +
-         " channels, slices of " + std::to_string(terms.slice_bytes) +
+         " channels (one for send / recv), slices of " + std::to_string(terms.slice_bytes) +
          " bytes and other options of hash " + std::to_string(terms.agreement);
 }
 
