@@ -199,7 +199,7 @@ HOCKET_API hocket_result hocket_recv(void* output, size_t count, hocket_type typ
  * Algorithm Those that `hocket explain --memory cuda` prices take a launch or two; others that are
  *           named (hocket_options.algorithm, HOCKET_ALGO) a launch a round, slowly.
  * Groups    A call inside a group is enqueued when the outermost group ends. The sends and receives
- *           of a communicator in a group, at most 128, are one op in the place of the first one, on
+ *           of a communicator in a group, at most 96, are one op in the place of the first one, on
  *           one stream; a send may wait for its receive, so exchanges go into one group.
  * Failure   An op that fails leaves its output undefined, and its stream goes on: ask
  *           hocket_comm_async_error. A rank's end or hocket_comm_abort ends ops that wait.

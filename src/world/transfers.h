@@ -59,7 +59,7 @@ struct TransferList {
   Direction directions[kMostDirections];
   std::uint32_t count = 0;  ///< of directions, whose transfers come in their order
 };
-using Transfers = TransferList<128>;
+using Transfers = TransferList<96>;
 using FewTransfers = TransferList<4>;
 
 /// Those of a list that has no more.

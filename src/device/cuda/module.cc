@@ -17,6 +17,9 @@ std::size_t index_of(DataType type, ReduceOp op) {
   return static_cast<std::size_t>(type) * kReduceOps + static_cast<std::size_t>(op);
 }
 
+// Of more than 4 KiB of parameters, drivers before 12.1 know nothing.
+static_assert(sizeof(kernels::Domain) + sizeof(world::Transfers) + sizeof(std::uint32_t) <= 4096);
+
 }  // namespace
 
 Result<std::unique_ptr<Module>> Module::load(const Driver& driver, std::span<const Image> images) {

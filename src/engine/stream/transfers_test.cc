@@ -89,9 +89,8 @@ TEST_F(StreamTransfers, MoreThanALaunchTakesAreRefused) {
   std::vector<Call> calls(Transfers::kMost, send(0, 10));
   EXPECT_EQ(gathered(calls).directions[0].count, Transfers::kMost);
   calls.push_back(receive(2, 10));
-  expect_refused(
-      calls, Code::invalid_usage,
-      "on a stream: a group of 129 sends and receives of one communicator; it takes 128");
+  expect_refused(calls, Code::invalid_usage,
+                 "on a stream: a group of 97 sends and receives of one communicator; it takes 96");
 }
 
 }  // namespace
