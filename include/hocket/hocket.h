@@ -17,17 +17,19 @@
  * Order     All ranks of a communicator call its collectives in the same order, with matching
  *           count, type, op and root. Ops of one communicator run one after another. Messages of
  *           another size than expected fail with HOCKET_MISMATCH; ranks that disagree in another
- *           way (type of the same size, op, root, or 0 elements, which are no message, and some)
- * get wrong results, as this version does not compare them. Requests  With `request` not null a
- * call returns at once and stores a request there; test or wait for it, exactly once to its end.
- * With `request` null the call blocks until the op is done and returns its result. Inside a group
- * `request` must be null: the group has one. Failure   The first failure of an op is final for its
- * communicator, on every rank: all ranks get the same code and culprit, pending ops end with it,
- * later calls return it. What is left to do then is hocket_comm_destroy. Threads   Any thread may
- * call anything, concurrently too; calls on one communicator from several threads are numbered in
- * the order in which they get its lock. fork      A child of a process that has communicators gets
- * HOCKET_INVALID_USAGE from every call but the ones that need no communicator; the parent goes on
- * undisturbed.
+ *           way (type of the same size, op, root; 0 elements, which are no message, and some) get
+ *           wrong results, as this version does not compare them.
+ * Requests  With `request` not null a call returns at once and stores a request there; test or wait
+ *           for it, exactly once to its end. With `request` null the call blocks until the op is
+ *           done and returns its result. Inside a group `request` must be null: the group has one.
+ * Failure   The first failure of an op is final for its communicator, on every rank: all ranks get
+ *           the same code and culprit, pending ops end with it, later calls return it. What is left
+ *           to do then is hocket_comm_destroy.
+ * Threads   Any thread may call anything, concurrently too, but not destroy a communicator that
+ *           another one uses, or has in an open group. Calls on one communicator from several
+ *           threads are numbered in the order in which they get its lock.
+ * fork      A child of a process that has communicators gets HOCKET_INVALID_USAGE from every call
+ *           but the ones that need no communicator; the parent goes on undisturbed.
  */
 #ifndef HOCKET_HOCKET_H_
 #define HOCKET_HOCKET_H_
