@@ -36,8 +36,7 @@ def bar(row):
         return IN_PLACE.get((collective, size), NOISE)
     if collective == 'broadcast' and size >= BROADCAST[0]:
         return BROADCAST[1]
-    at = COLLECTIVES.index(collective)
-    return CAPTURED[size][at] if size in CAPTURED and at < 5 else NOISE
+    return dict(zip(COLLECTIVES, CAPTURED.get(size, ()))).get(collective, NOISE)
 
 
 def is_missed(row):

@@ -98,6 +98,15 @@ class Explain(unittest.TestCase):
                 self.assertEqual(done.stdout.splitlines()[-1], says)
                 self.assertNotIn('on a stream', run(f'explain {arguments}').stdout)
 
+    def test_writes_json_whatever_it_explains(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for collective in 'all_reduce', 'send_recv':
+                path = os.path.join(folder, collective)
+                done = run(f'explain {collective} -n 2 --memory cuda --json {path}')
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with open(path) as file:
+                    self.assertIn('rows', json.load(file))
+
 
 def ranks_of(parent):
     """Processes whose parent is this one."""
@@ -128,17 +137,40 @@ def wait_until(condition, seconds=20):
     return condition()
 
 
+class Children(unittest.TestCase):
+    def test_die_with_their_parent(self):
+        for arguments, count in [('bench all_reduce -n 3 -b 1M -e 1M -i 100000', 3),
+                                 ('sim run alltoall -n 2048 --ranks-per-node 8', 1)]:
+            with self.subTest(arguments):
+                parent = subprocess.Popen([HOCKET, *arguments.split()],
+                                          stdout=subprocess.DEVNULL)
+                try:
+                    self.assertTrue(wait_until(lambda: len(ranks_of(parent.pid)) == count))
+                    children = ranks_of(parent.pid)
+                finally:
+                    parent.send_signal(signal.SIGKILL)
+                    parent.wait()
+                self.assertTrue(wait_until(lambda: not any(map(is_alive, children))), children)
+
+
 class Bench(unittest.TestCase):
-    def test_its_ranks_die_with_it(self):
-        bench = subprocess.Popen([HOCKET, *'bench all_reduce -n 3 -b 1M -e 1M -i 100000'.split()],
-                                 stdout=subprocess.DEVNULL)
-        try:
-            self.assertTrue(wait_until(lambda: len(ranks_of(bench.pid)) == 3))
-            ranks = ranks_of(bench.pid)
-        finally:
-            bench.send_signal(signal.SIGKILL)
-            bench.wait()
-        self.assertTrue(wait_until(lambda: not any(map(is_alive, ranks))), ranks)
+    def rows_of(self, arguments, **environment):
+        with tempfile.NamedTemporaryFile(suffix='.json') as file:
+            done = subprocess.run([HOCKET, *arguments.split(), '--json', file.name],
+                                  capture_output=True, text=True, timeout=60, check=False,
+                                  env={**os.environ, **environment})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.load(file)['rows']
+
+    def test_begins_with_no_elements(self):
+        rows = self.rows_of('bench all_gather -n 2 -b 0 -e 64 -f 8')
+        self.assertEqual([row['count'] for row in rows if not row['in_place']], [0, 1, 8])
+
+    def test_has_the_nodes_that_the_library_has(self):
+        rows = self.rows_of('bench all_reduce -n 4 -b 8 -e 8 --algo two_level(ring,ring)',
+                            HOCKET_RANKS_PER_NODE='2')
+        self.assertEqual({row['nodes'] for row in rows}, {2})
+        self.assertEqual({row['algorithm'] for row in rows}, {'two_level(ring,ring)'})
 
     def test_rows_say_how_many_values_were_wrong(self):
         with tempfile.NamedTemporaryFile(suffix='.json') as file:

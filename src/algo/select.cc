@@ -25,7 +25,7 @@ std::string refusal(const Algorithm& algorithm, const Agreed& agreed, const Requ
 }
 
 /// Why `algorithm` is taken only if it is named; empty when it is a contender.
-std::string reserve(const Algorithm& algorithm, const Agreed& agreed, const Request& request) {
+std::string objection(const Algorithm& algorithm, const Agreed& agreed, const Request& request) {
   std::string why_not = refusal(algorithm, agreed, request);
   if (!why_not.empty() || !agreed.on_streams || algorithm.pattern != Pattern::none) return why_not;
   return "has no pattern: on a stream a launch a round, only if it is named";
@@ -238,11 +238,9 @@ std::vector<Tuning::Threshold> Tuning::make_rows(Collective collective, bool in_
   const Rule* const rule = rule_for(agreed_, request);
   std::vector<const Algorithm*> fitting;
   for (const Algorithm& algorithm : algorithms(collective)) {
-    const bool is_named = rule != nullptr && rule->algorithm == algorithm.name;
-    const bool is_wanted = rule == nullptr
-                               ? reserve(algorithm, agreed_, request).empty()
-                               : is_named && refusal(algorithm, agreed_, request).empty();
-    if (is_wanted) fitting.push_back(&algorithm);
+    if (rule != nullptr && rule->algorithm != algorithm.name) continue;
+    const auto why_not = rule != nullptr ? refusal : objection;
+    if (why_not(algorithm, agreed_, request).empty()) fitting.push_back(&algorithm);
   }
   for (std::uint32_t power = kSmallest; !fitting.empty() && power <= kLargest; power += 2) {
     const std::uint64_t bytes = std::uint64_t{1} << power;
@@ -286,7 +284,7 @@ Result<Explanation> explain(const Tuning& tuning, const Request& request, const 
     Candidate& candidate = told.candidates.emplace_back();
     candidate.choice.algorithm = &algorithm;
     const bool is_chosen = &algorithm == told.choice.algorithm;
-    candidate.refusal = is_chosen ? "" : reserve(algorithm, agreed, request);
+    candidate.refusal = is_chosen ? "" : objection(algorithm, agreed, request);
     if (!candidate.refusal.empty()) continue;
     candidate.choice =
         is_chosen ? told.choice : cut(best_way(algorithm, agreed, request).choice, agreed, request);

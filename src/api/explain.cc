@@ -56,11 +56,11 @@ Result<std::string> explain(const engine::stream::Executor& executor, const Requ
   }
   TRY(const engine::stream::Executor::Way way, executor.way(request));
   TRY(const algo::Explanation explained, algo::explain(*executor.config().tuning, request));
-  const std::string how = way.by_rounds
+  const std::string how = way.by_rounds()
                               ? std::to_string(way.plan.shape.rounds) + " rounds, each a launch"
                               : engine::stream::explain(way.manner, way.part_bytes, way.limits);
   return std::string(explained.choice.algorithm->name) + " by " +
-         (way.by_rounds ? "rounds" : name_of(way.manner.lowering)) + ": " + explained.why + "; " +
+         (way.by_rounds() ? "rounds" : name_of(way.manner.lowering)) + ": " + explained.why + "; " +
          how + "\n" + lines_of(explained, [](const algo::Choice&) { return std::string(); });
 }
 

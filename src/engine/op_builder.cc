@@ -76,12 +76,7 @@ Result<void> OpBuilder::add_work(const Call& call) {
   work.input = call.input;
   work.output = call.output;
   TRY(work.plan, plan(request, call.algorithm));
-  // Averages of an all_reduce are divided into the output, and go on in place from there.
-  if (request.collective == Collective::all_reduce && work.scales_input())
-    work.plan.request.in_place = true;
-  if (work.plan.request.in_place && !work.plan.algorithm->in_place)
-    return Error(Code::unsupported, std::string(name_of(request.collective)) + ": algorithm '" +
-                                        work.plan.algorithm->name + "' does not work in place");
+  TRY_VOID(work.settle());
   op_.works_.push_back(work);
   return kOk;
 }

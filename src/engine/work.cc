@@ -14,6 +14,18 @@ std::string size_text(const Request& request) {
 
 }  // namespace
 
+Result<void> check_in_place(const Plan& plan) {
+  if (!plan.request.in_place || plan.algorithm->in_place) return kOk;
+  return Error(Code::unsupported, std::string(name_of(plan.request.collective)) + ": algorithm '" +
+                                      plan.algorithm->name + "' does not work in place");
+}
+
+Result<void> Work::settle() {
+  if (plan.request.collective == Collective::all_reduce && scales_input())
+    plan.request.in_place = true;
+  return check_in_place(plan);
+}
+
 bool Work::averages() const {
   const Request& r = plan.request;
   const bool reduces = r.collective == Collective::all_reduce ||

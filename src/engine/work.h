@@ -39,6 +39,9 @@ struct Work {
     return {base != nullptr ? base + offset : nullptr, size};
   }
 
+  /// Averages of floats in an all_reduce are divided into the output, and go on in place from
+  /// there. Unsupported if what is in place has an algorithm that is not right then.
+  Result<void> settle();
   /// Needs division before the rounds; after them.
   bool scales_input() const { return averages() && is_float(plan.request.type); }
   bool divides_output(Rank me) const;
@@ -56,6 +59,9 @@ struct Work {
   std::uint64_t input_bytes() const;
   std::uint64_t output_bytes() const;
 };
+
+/// Unsupported if its request is in place and its algorithm not right then.
+Result<void> check_in_place(const Plan& plan);
 
 /// Messages to oneself: whether that receive takes that send, and what is said of one alone.
 bool takes(const Request& receive, const Request& send);

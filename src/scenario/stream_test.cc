@@ -180,6 +180,7 @@ class Op {
     engine::Work work{.plan = plan_,
                       .input = memory.bytes.data() + memory.input,
                       .output = memory.bytes.data() + memory.output};
+    ASSERT_TRUE(work.settle());
     scratch_.emplace_back(work.scratch_bytes());
     work.scratch = scratch_.back().data();
     for (const world::Transfers& group :

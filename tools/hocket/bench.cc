@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "algo/table.h"
+#include "tools/hocket/child.h"
 #include "tools/hocket/cluster.h"
 #include "tools/hocket/report.h"
 
@@ -143,8 +143,7 @@ int run_processes(const BenchRun& run, BenchShared& shared) {
   for (std::uint32_t rank = 0; rank < run.ranks; ++rank) {
     const pid_t child = fork();
     if (child == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);  // whoever kills this program means its ranks too
-      if (getppid() != parent) _exit(1);
+      end_with(parent);
       const int status = run_bench_rank(run, rank, shared);
       std::fflush(nullptr);
       _exit(status);
@@ -267,6 +266,7 @@ void add_bench(CLI::App& app) {
   command
       ->add_option("--ranks-per-node", run_options.ranks_per_node,
                    "plan as if nodes ended every so many ranks")
+      ->envname("HOCKET_RANKS_PER_NODE")  // as the library has it
       ->check(CLI::Range(1u, 1024u));
   command->add_option("-b,--min-bytes", options->min_bytes)->capture_default_str();
   command->add_option("-e,--max-bytes", options->max_bytes)->capture_default_str();

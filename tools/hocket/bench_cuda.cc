@@ -151,7 +151,14 @@ class StreamCalls final : public BenchCalls {
       case Collective::barrier:
         return must(hocket_stream_barrier(comm_, stream));
       case Collective::send_recv:
-        return shift(c, m, stream);
+        return shift(
+            comm_,
+            [&](int peer) {
+              return hocket_stream_send(m.input, c.count, type, peer, comm_, stream);
+            },
+            [&](int peer) {
+              return hocket_stream_recv(m.output, c.count, type, peer, comm_, stream);
+            });
     }
   }
 
@@ -170,16 +177,6 @@ class StreamCalls final : public BenchCalls {
   }
 
  private:
-  /// As HostCalls::shift.
-  void shift(const BenchCase& c, const BenchMemory& m, void* stream) {
-    const BenchSeat seat(comm_);
-    const auto type = static_cast<hocket_type>(c.type);
-    must(hocket_group_start());
-    must(hocket_stream_send(m.input, c.count, type, seat.next(), comm_, stream));
-    must(hocket_stream_recv(m.output, c.count, type, seat.previous(), comm_, stream));
-    must(hocket_group_end(nullptr));
-  }
-
   hocket_comm* const comm_;
 };
 

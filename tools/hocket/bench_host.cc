@@ -64,7 +64,10 @@ class HostCalls final : public BenchCalls {
       case Collective::barrier:
         return must(hocket_barrier(comm_, nullptr));
       case Collective::send_recv:
-        return shift(c, m);
+        return shift(
+            comm_,
+            [&](int peer) { return hocket_send(m.input, c.count, type, peer, comm_, nullptr); },
+            [&](int peer) { return hocket_recv(m.output, c.count, type, peer, comm_, nullptr); });
     }
   }
 
@@ -77,16 +80,6 @@ class HostCalls final : public BenchCalls {
   }
 
  private:
-  /// Every rank sends to the next one and receives from the one before.
-  void shift(const BenchCase& c, const BenchMemory& m) {
-    const BenchSeat seat(comm_);
-    const auto type = static_cast<hocket_type>(c.type);
-    must(hocket_group_start());
-    must(hocket_send(m.input, c.count, type, seat.next(), comm_, nullptr));
-    must(hocket_recv(m.output, c.count, type, seat.previous(), comm_, nullptr));
-    must(hocket_group_end(nullptr));
-  }
-
   hocket_comm* const comm_;
 };
 

@@ -127,7 +127,7 @@ class NcclCalls final : public BenchCalls {
     return nccl_->group_end();
   }
 
-  /// As HostCalls::shift.
+  /// As shift() of bench_place.h.
   Status shift(const BenchCase& c, const BenchMemory& m, void* stream) {
     const int type = kTypes[static_cast<std::size_t>(c.type)];
     nccl_.must(nccl_->group_start());

@@ -30,6 +30,16 @@ struct BenchSeat {
   int rank = 0, ranks = 0;
 };
 
+/// Every rank sends to the next one and receives from the one before: send(peer), receive(peer).
+template <class Send, class Receive>
+void shift(hocket_comm* comm, const Send& send, const Receive& receive) {
+  const BenchSeat seat(comm);
+  must(hocket_group_start());
+  must(send(seat.next()));
+  must(receive(seat.previous()));
+  must(hocket_group_end(nullptr));
+}
+
 class BenchCalls {
  public:
   virtual ~BenchCalls() = default;

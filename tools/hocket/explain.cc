@@ -132,6 +132,7 @@ void run(const Options& options) {
     fmt::print("{} of {} on {}: direct\non a stream by {}\n", options.collective,
                print_bytes(request.total_bytes(ranks)), agreed.topology->text(),
                lowering_of_message(*agreed.topology, request.count * size_of(request.type)));
+    if (!options.json.empty()) Report().write(options.json);
     return;
   }
   const Result<std::shared_ptr<const algo::Tuning>> tuning = algo::Tuning::make(agreed);

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +16,7 @@
 #include <optional>
 
 #include "scenario/run.h"
+#include "tools/hocket/child.h"
 #include "tools/hocket/cluster.h"
 #include "tools/hocket/report.h"
 
@@ -129,8 +128,7 @@ void simulate_apart(const Options& options, const Request& request, const Algori
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("cannot start a process");
   if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // whoever kills this program means the simulation
-    if (getppid() != parent) _exit(1);
+    end_with(parent);
     const Result<void> done = simulate(options, request, algorithm, row);
     if (!done) write_text(row.error, done.error().text());
     _exit(0);

@@ -215,22 +215,17 @@ Result<void> Member::enqueue_all(world::Stream stream, std::span<const Item> ite
   if (items.empty()) return kOk;
   const Entered entered(*context_);
   std::size_t count = 0;
-  Result<void> enqueued =
-      enqueue_in_order(static_cast<Stream>(stream.handle), [&](Stream on) -> Result<void> {
-        for (const Item& item : items) {
-          TRY_VOID(context_->module().launch(on, domain_, item));
-          ++count;
-        }
-        return kOk;
-      });
+  Result<void> enqueued = enqueue_in_order(static_cast<Stream>(stream.handle), items, count);
   if (enqueued || count == 0) return enqueued;
   const Held refusing(refusal_.lock, ::sched_yield);
   refusal_.error = enqueued.error().clone();
   return enqueued;
 }
 
-template <class Launch>
-Result<void> Member::enqueue_in_order(Stream stream, const Launch& launch) {
+/// `count` becomes how many are enqueued.
+template <class Item>
+Result<void> Member::enqueue_in_order(Stream stream, std::span<const Item> items,
+                                      std::size_t& count) {
   const Driver& driver = this->driver();
   CaptureStatus status = CaptureStatus::none;
   std::uint64_t graph = 0, id = reinterpret_cast<std::uintptr_t>(stream);
@@ -244,7 +239,10 @@ Result<void> Member::enqueue_in_order(Stream stream, const Launch& launch) {
   if (order.used && order.graph == graph && !is_same) {
     TRY_VOID(driver.call(driver->stream.wait_event, stream, order.event, 0));
   }
-  TRY_VOID(launch(stream));
+  for (const Item& item : items) {
+    TRY_VOID(context_->module().launch(stream, domain_, item));
+    ++count;
+  }
   TRY_VOID(driver.call(driver->event.record, order.event, stream));
   order.stream = id;
   order.graph = graph;

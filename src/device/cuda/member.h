@@ -114,8 +114,8 @@ class Member final : public world::StreamDevice {
   Result<void> allocate();
   Result<void> clear();
   Result<std::byte*> reach(Rank peer, const Card& card);
-  template <class Launch>
-  Result<void> enqueue_in_order(Stream stream, const Launch& launch);
+  template <class Item>
+  Result<void> enqueue_in_order(Stream stream, std::span<const Item> items, std::size_t& count);
   template <class Item>
   Result<void> enqueue_all(world::Stream stream, std::span<const Item> items);
   std::optional<Error> refusal();

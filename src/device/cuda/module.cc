@@ -35,12 +35,9 @@ Result<std::unique_ptr<Module>> Module::load(const Driver& driver, std::span<con
 }
 
 Result<void> Module::load(const Image& image) {
-  handles_.push_back(nullptr);
-  Result<void> loaded = driver_.call(driver_->module.load, &handles_.back(), image.begin);
-  if (!loaded) {
-    handles_.pop_back();
-    return loaded;
-  }
+  ModuleHandle handle = nullptr;
+  TRY_VOID(driver_.call(driver_->module.load, &handle, image.begin));
+  handles_.push_back(handle);
   if (image.kernels == Kernels::transfers) {
     TRY_VOID(find(few_transfers_, "few_transfers"));
     return find(transfers_, "transfers");

@@ -2,6 +2,8 @@
 // How transfers are cut: into stripes, which are blocks of threads, and those into chunks. Both
 // ends compute the same. Threads: none; pure functions.
 #pragma once
+#include <algorithm>
+
 #include "device/kernels/domain.h"
 #include "world/transfers.h"
 
@@ -17,11 +19,10 @@ constexpr std::uint32_t stripes_of(std::uint32_t world, std::uint32_t blocks) {
 /// How a transfer is cut; the same at both ends.
 struct Cut {
   static constexpr std::uint64_t kMostPackedBytes = 64u << 10;
-  static constexpr std::uint64_t kPackedShare = 2u << 10,
-                                 kStagedShare = 8u << 10;  ///< worth a stripe
-
-  static constexpr std::uint64_t kChunks = 4,
-                                 kLeastChunk = 8u << 10;  ///< of a staged stripe; bytes
+  // Bytes that are worth a stripe.
+  static constexpr std::uint64_t kPackedShare = 2u << 10, kStagedShare = 8u << 10;
+  // So many chunks of a staged stripe, of so many bytes at least.
+  static constexpr std::uint64_t kChunks = 4, kLeastChunk = 8u << 10;
 
   bool is_packed = true;
   std::uint32_t stripes = 1;
@@ -61,13 +62,8 @@ constexpr std::uint32_t transfer_threads(const Capacity& capacity) {
 /// Of a launch: those of its longest transfer.
 inline std::uint32_t stripes_of(const world::Transfers& transfers, const Capacity& capacity) {
   std::uint32_t stripes = 1;
-  for (std::uint32_t d = 0; d < transfers.count; ++d) {
-    const world::Direction& direction = transfers.directions[d];
-    for (std::uint32_t i = 0; i < direction.count; ++i) {
-      const Cut cut(transfers.all[direction.first + i].bytes, capacity);
-      if (cut.stripes > stripes) stripes = cut.stripes;
-    }
-  }
+  for (std::uint32_t i = 0; i < transfers.size(); ++i)
+    stripes = std::max(stripes, Cut(transfers.all[i].bytes, capacity).stripes);
   return stripes;
 }
 

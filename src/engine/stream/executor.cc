@@ -33,11 +33,8 @@ Result<Executor::Way> Executor::way(const Request& request, const Algorithm* for
   asked.in_place = false;  // ranks may differ in it, and must choose alike
   TRY(const algo::Choice choice, algo::select(*config_->tuning, asked, forced));
   Way way{.plan = make_plan(*choice.algorithm, *config_->topology, request)};
-  if (request.in_place && !choice.algorithm->in_place)
-    return Error(Code::unsupported, std::string(name_of(request.collective)) + ": algorithm '" +
-                                        choice.algorithm->name + "' does not work in place");
-  way.by_rounds = choice.algorithm->pattern == Pattern::none;
-  if (way.by_rounds) return way;
+  TRY_VOID(check_in_place(way.plan));
+  if (way.by_rounds()) return way;
   way.part_bytes = part_bytes(way.plan);
   way.limits = {device_.holds(world::Lowering::packet), device_.holds(world::Lowering::staged),
                 device_.most_blocks()};
@@ -48,26 +45,20 @@ Result<Executor::Way> Executor::way(const Request& request, const Algorithm* for
 
 Result<Prepared> Executor::prepare(const Call& call) const {
   TRY(const Way way, this->way(call.request, call.algorithm));
-  if (!way.by_rounds) {
-    TRY(const Actions actions, lower(way.plan, me_, {call.input, call.output}, way.manner));
-    return Prepared(actions);
-  }
-  if (way.plan.shape.rounds > kMostRounds)
-    return Error(Code::unsupported,
-                 std::string("on a stream: ") + name_of(call.request.collective) + " " +
-                     way.plan.algorithm->name + ": " + std::to_string(way.plan.shape.rounds) +
-                     " rounds, each a launch; " + std::to_string(kMostRounds) + " at most");
+  if (way.by_rounds()) return prepare_rounds(call, way);
+  TRY(const Actions actions, lower(way.plan, me_, {call.input, call.output}, way.manner));
+  return Prepared(actions);
+}
+
+Result<Prepared> Executor::prepare_rounds(const Call& call, const Way& way) const {
+  const std::uint32_t rounds = way.plan.shape.rounds;
+  if (rounds > kMostRounds)
+    return unsupported(way.plan, std::to_string(rounds) + " rounds, each a launch; " +
+                                     std::to_string(kMostRounds) + " at most");
   if (!goes_in_step(way.plan))
-    return Error(Code::unsupported, std::string("on a stream: ") +
-                                        name_of(call.request.collective) + " " +
-                                        way.plan.algorithm->name +
-                                        ": its ranks would wait for one another, round by round");
+    return unsupported(way.plan, "its ranks would wait for one another, round by round");
   Work work{.plan = way.plan, .input = call.input, .output = call.output};
-  const bool goes_on_in_place =
-      call.request.collective == Collective::all_reduce && work.scales_input();
-  if (goes_on_in_place && !way.plan.algorithm->in_place)
-    return Error(Code::unsupported, std::string("on a stream: all_reduce avg: algorithm '") +
-                                        way.plan.algorithm->name + "' does not work in place");
+  TRY_VOID(work.settle());
   if (const std::uint64_t bytes = work.scratch_bytes(); bytes > 0) {
     TRY(work.scratch, device_.scratch(bytes));
   }

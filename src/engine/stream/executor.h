@@ -46,10 +46,11 @@ class Executor {
   /// How an op would be carried out.
   struct Way {
     Plan plan;
-    bool by_rounds = false;        ///< no swap: a launch a round; what follows is not known then
     std::uint64_t part_bytes = 0;  ///< of the largest part that a rank sends another
     Limits limits = {};
     Manner manner = {};
+    /// No swap: a launch a round, and no part, limit or lowering.
+    bool by_rounds() const { return plan.algorithm->pattern == Pattern::none; }
   };
   Result<Way> way(const Request& request, const Algorithm* forced = nullptr) const;
   /// The same of a message.
@@ -57,6 +58,8 @@ class Executor {
   const Config& config() const { return *config_; }
 
  private:
+  Result<Prepared> prepare_rounds(const Call& call, const Way& way) const;
+
   const std::shared_ptr<const Config> config_;
   const Rank me_;
   world::StreamDevice& device_;

@@ -101,6 +101,39 @@ TEST_F(StreamExecutor, GoesRoundByRoundWhereThereIsNoPattern) {
   EXPECT_EQ(device_.transfers.size(), 7u);
 }
 
+/// All send to the next rank in the first round, and receive in the second.
+Exchange one_after_another(const At& at, std::uint32_t k) {
+  const std::uint32_t world = at.topology.world();
+  Exchange exchange;
+  if (k == 0) exchange.to = Rank{(at.me.value + 1) % world};
+  if (k == 1) exchange.from = Rank{(at.me.value + world - 1) % world};
+  return exchange;
+}
+
+TEST_F(StreamExecutor, RefusesRoundsThatItCannotDo) {
+  const Executor executor(config(4), Rank{1}, device_);
+  Algorithm row{.name = "test",
+                .collective = Collective::all_reduce,
+                .fits = [](const Topology&) { return true; },
+                .shape = [](const Topology&) { return Shape{1, 65}; },
+                .round = [](const At&, std::uint32_t) { return Exchange(); },
+                .depth = [](const Topology&) { return 1u; },
+                .in_place = false};
+  Call forced = call(Collective::all_reduce, 8);
+  forced.algorithm = &row;
+  const auto refusal = [&] { return executor.prepare(forced).error().text(); };
+  const std::string what = "unsupported: on a stream: all_reduce test, 1 node x 4 ranks: ";
+  EXPECT_EQ(refusal(), what + "65 rounds, each a launch; 64 at most");
+  row.shape = [](const Topology&) { return Shape{1, 2}; };
+  row.round = &one_after_another;
+  EXPECT_EQ(refusal(), what + "its ranks would wait for one another, round by round");
+  row.round = [](const At&, std::uint32_t) { return Exchange(); };
+  EXPECT_TRUE(executor.prepare(forced));
+  forced.request.op = ReduceOp::avg;
+  EXPECT_EQ(refusal(), "unsupported: all_reduce: algorithm 'test' does not work in place");
+  EXPECT_TRUE(device_.transfers.empty());
+}
+
 TEST_F(StreamExecutor, RoundsHaveTheScratchThatTheyNeed) {
   Executor executor(config(4, "binomial"), Rank{0}, device_);
   std::vector<float> memory(100);

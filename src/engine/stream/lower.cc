@@ -65,17 +65,17 @@ class Cuts {
   Parts blocks_;
 };
 
-Error unsupported(const Plan& plan, const std::string& why) {
-  return Error(Code::unsupported, std::string("on a stream: ") + name_of(plan.request.collective) +
-                                      " " + plan.algorithm->name + ", " + plan.topology->text() +
-                                      ": " + why);
-}
-
 std::uint64_t most_of_packets(const Limits& limits) {
   return std::min(limits.packet, kMostPacketBytes);
 }
 
 }  // namespace
+
+Error unsupported(const Plan& plan, const std::string& why) {
+  return Error(Code::unsupported, std::string("on a stream: ") + name_of(plan.request.collective) +
+                                      " " + plan.algorithm->name + ", " + plan.topology->text() +
+                                      ": " + why);
+}
 
 Result<Actions> lower(const Plan& plan, Rank me, const Memory& memory, const Manner& manner) {
   const std::uint32_t world = plan.topology->world();

@@ -51,6 +51,8 @@ class Actions {
   std::size_t count_ = 0;
 };
 
+/// What is said of a plan that cannot be done on a stream.
+Error unsupported(const Plan& plan, const std::string& why);
 Result<Actions> lower(const Plan& plan, Rank me, const Memory& memory, const Manner& manner);
 
 /// Bytes of the largest part that a rank sends another: what a mailbox has to hold of it.

@@ -27,49 +27,44 @@ class Expansion {
   void add_round(std::uint32_t k) {
     const Exchange x = work_.plan.round(me_, ChannelId{0}, k);
     if (x.from == me_) return add_local(x);
-    const Sides sides{x.to, x.from, sent(x), received(x)};
-    for (std::size_t at = 0; at < std::max(sides.sent.size(), sides.received.size()); at += kMost) {
+    const std::vector<Transfer> departures = this->departures(x), arrivals = this->arrivals(x);
+    for (std::size_t at = 0; at < std::max(departures.size(), arrivals.size()); at += kMost) {
       Transfers& group = begin(x.fold != Fold::none);
-      add(group, {.peer = peer_of(x.to), .sends = true}, some(sides.sent, at));
-      add(group, {.peer = peer_of(x.from)}, some(sides.received, at));
+      add(group, {.peer = peer_of(x.to), .sends = true}, some(departures, at));
+      add(group, {.peer = peer_of(x.from)}, some(arrivals, at));
     }
   }
 
   void add_scaling(const world::Scale& scale, Scaling scaling) {
-    Transfer target = to(scale.target.data, scale.target.size);
+    Transfer target = transfer(scale.target.data, scale.target.size);
     target.scaling = scaling;
-    const Transfer both[] = {from(scale.source.data, scale.source.size), target};
+    const Transfer both[] = {transfer(scale.source.data, scale.source.size), target};
     add(begin(true), {.peer = peer_of(me_), .sends = true}, both);
   }
 
   std::vector<Transfers> take() { return std::move(groups_); }
 
  private:
-  struct Sides {
-    Rank to, from;
-    std::vector<Transfer> sent, received;
-  };
   static std::uint8_t peer_of(Rank rank) { return static_cast<std::uint8_t>(rank.value); }
   static std::span<const Transfer> some(const std::vector<Transfer>& all, std::size_t at) {
     const std::size_t begin = std::min(at, all.size());
     return std::span(all).subspan(begin, std::min(kMost, all.size() - begin));
   }
 
-  Transfer from(const std::byte* data, std::uint64_t size) const {
+  Transfer transfer(const std::byte* data, std::uint64_t size) const {
     return {.memory = const_cast<std::byte*>(data), .bytes = size, .signature = signature_};
   }
-  Transfer to(std::byte* data, std::uint64_t size) const { return from(data, size); }
 
-  std::vector<Transfer> sent(const Exchange& x) const {
+  std::vector<Transfer> departures(const Exchange& x) const {
     std::vector<Transfer> all;
     if (x.to == kNobody) return all;
     for (Slices slices(piece_, x.out); slices.more(); slices.next()) {
       const ConstBytes source = work_.source(x.out.buffer, slices.offset(), slices.size());
-      all.push_back(from(source.data, source.size));
+      all.push_back(transfer(source.data, source.size));
     }
     return all;
   }
-  std::vector<Transfer> received(const Exchange& x) const {
+  std::vector<Transfer> arrivals(const Exchange& x) const {
     std::vector<Transfer> all;
     if (x.from == kNobody) return all;
     for (Slices slices(piece_, x.in); slices.more(); slices.next())
@@ -78,11 +73,11 @@ class Expansion {
   }
   Transfer arrival(const Exchange& x, const Slices& slices) const {
     const Bytes target = work_.target(x.in.buffer, slices.offset(), slices.size());
-    Transfer transfer = to(target.data, target.size);
-    if (x.fold == Fold::none) return transfer;
+    Transfer arrival = transfer(target.data, target.size);
+    if (x.fold == Fold::none) return arrival;
     const Buffer local = operand_of(x.fold);
-    transfer.operand = work_.source(local, slices.offset_in(local), slices.size()).data;
-    return transfer;
+    arrival.operand = work_.source(local, slices.offset_in(local), slices.size()).data;
+    return arrival;
   }
 
   /// `in` = `out`, or operand + `out`.
@@ -90,7 +85,7 @@ class Expansion {
     for (Slices slices(piece_, x.in); slices.more(); slices.next()) {
       const std::uint64_t at = slices.offset() + shift(piece_, x.in, x.out);
       const ConstBytes source = work_.source(x.out.buffer, at, slices.size());
-      const Transfer both[] = {from(source.data, source.size), arrival(x, slices)};
+      const Transfer both[] = {transfer(source.data, source.size), arrival(x, slices)};
       add(begin(x.fold != Fold::none), {.peer = peer_of(me_), .sends = true}, both);
     }
   }
@@ -181,8 +176,6 @@ std::vector<Transfers> expand(Work work, Rank me, std::uint32_t signature) {
     const world::Scale scale = work.scale_input();
     expansion.add_scaling(scale, Scaling::before);
     work.input = scale.target.data;
-    // Of an all_reduce they are divided into the output, and go on in place from there.
-    if (work.plan.request.collective == Collective::all_reduce) work.plan.request.in_place = true;
   }
   for (std::uint32_t k = 0; k < work.plan.shape.rounds; ++k) expansion.add_round(k);
   if (work.divides_output(me)) expansion.add_scaling(work.divide_output(), Scaling::after);

@@ -17,10 +17,11 @@
 namespace hocket::engine::stream {
 
 /// Whether all ranks get to the end in step, with no room for a message that nobody receives yet.
-/// Cost: some 20 ns a rank and round.
+/// Cost: 20 to 40 ns a rank and round; 10 us for a ring of 16.
 bool goes_in_step(const Plan& plan);
 
-/// `work` has one channel and piece, and its scratch_bytes() of scratch. None are empty.
+/// `work` is settled, with one channel and piece, and has its scratch_bytes() of scratch. None are
+/// empty.
 std::vector<world::Transfers> expand(Work work, Rank me, std::uint32_t signature);
 
 }  // namespace hocket::engine::stream
