@@ -349,6 +349,82 @@ TEST(Meeting, FailsForAllWhenARankGoesAwayInTheEnd) {
   }
 }
 
+// A rank that was held up after it had mapped, and gave up, as rank 0 was about to say go.
+TEST(Meeting, FailsForAllWhenARankHasGivenUpOnTheBoard) {
+  Rig rig;
+  Ranks ranks(rig);
+  const world::UniqueId id = rig.make_id();
+  const world::Join join = rig.join_of(id, 2, 3);
+  ranks.join(rig.join_of(id, 0, 3));
+  ranks.join(rig.join_of(id, 1, 3));
+  Stranger late(rig, id);
+  late.socket().send(late.hello(id, join));
+  Answer answer;
+  File segment;
+  EXPECT_EQ(late.hear(answer, &segment), Socket::Got::message);
+  Result<Place> place =
+      Place::take(rig.node, Rank{2}, shape_of(join, answer.credits), std::move(segment));
+  ASSERT_TRUE(place.has_value()) << place.error().text();
+  EXPECT_EQ(place->segment().give_up(Rank{2}), Rank{2});
+  late.socket().send(Mapped{});
+  for (const auto& result : ranks.results()) {
+    expect_error(*result, Code::peer_lost, "rank 2 went away while the ranks were meeting");
+    EXPECT_EQ(result->error().peer(), Rank{2});
+  }
+  EXPECT_EQ(place->segment().conclude(), Rank{2});
+}
+
+// The meeting has succeeded; what a rank has not heard of it is on the board.
+TEST(Meeting, SucceedsWithoutTheLastWordOfRankZero) {
+  Rig rig;
+  const world::UniqueId id = rig.make_id();
+  const world::Join join = rig.join_of(id, 0, 2);
+  const Secret secret(id);
+  const File listener = listen_at(secret.name(), 4);
+  ASSERT_TRUE(listener);
+  Ranks ranks(rig);
+  ranks.join(rig.join_of(id, 1, 2));
+  Socket guest;
+  while (!guest) guest = accept_from(listener);
+  guest.send(Greeting{});
+  Hello hello;
+  while (guest.receive(hello) == Socket::Got::nothing) ::sched_yield();
+  const Shape shape = shape_of(join, 8);
+  Result<File> file = Segment::create(shape);
+  ASSERT_TRUE(file.has_value()) << file.error().text();
+  Result<Place> place = Place::take(rig.node, Rank{0}, shape, *std::move(file));
+  ASSERT_TRUE(place.has_value()) << place.error().text();
+  Answer welcome{.credits = shape.credits};
+  welcome.proof = secret.prove(proven_part(welcome), hello.nonce);
+  guest.send(welcome, place->descriptor());
+  Mapped mapped;
+  while (guest.receive(mapped) == Socket::Got::nothing) ::sched_yield();
+  EXPECT_EQ(place->segment().conclude(), std::nullopt);
+  guest = Socket();
+  const Joined& joined = ranks.last();
+  EXPECT_TRUE(joined.has_value()) << joined.error().text();
+}
+
+TEST(Meeting, TellsASecondClaimantWhoComesAtTheEndThatItsSeatIsTaken) {
+  Rig rig;
+  Ranks ranks(rig);
+  const world::UniqueId id = rig.make_id();
+  ranks.join(rig.join_of(id, 0, 2));
+  Stranger claimant(rig, id), first(rig, id);
+  first.socket().send(first.hello(id, rig.join_of(id, 1, 2)));
+  Answer welcome;
+  File segment;
+  EXPECT_EQ(first.hear(welcome, &segment), Socket::Got::message);
+  claimant.socket().send(claimant.hello(id, rig.join_of(id, 1, 2)));
+  first.socket().send(Mapped{});
+  Answer answer;
+  EXPECT_EQ(claimant.hear(answer), Socket::Got::message);
+  const std::string pid = std::to_string(::getpid());
+  EXPECT_EQ(answer.text,
+            "rank 1 is here already (pid " + pid + "); pid " + pid + " claims to be it too");
+  EXPECT_TRUE(ranks.last().has_value());
+}
+
 std::size_t entries(const char* folder) {
   std::size_t count = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++count;

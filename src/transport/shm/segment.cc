@@ -21,6 +21,9 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 // Offsets are kept in units of 64 bytes in 32 bits. It is address space, not memory.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 38;
 
+// Header::meeting.
+constexpr std::uint32_t kMet = 1, kGaveUp = 2;
+
 constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t to) {
   return (n + to - 1) / to * to;
 }
@@ -84,6 +87,17 @@ Result<void> Segment::check(const File& file, const Shape& shape) {
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
     return Error(Code::mismatch, "rank 0's segment could be cut short");
   return kOk;
+}
+
+std::optional<Rank> Segment::conclude() { return end_meeting(kMet); }
+std::optional<Rank> Segment::give_up(Rank me) { return end_meeting(kGaveUp + me.value); }
+
+std::optional<Rank> Segment::end_meeting(std::uint32_t how) {
+  std::uint32_t before = 0;
+  if (!header().meeting.compare_exchange_strong(before, how, std::memory_order_acq_rel))
+    how = before;
+  if (how == kMet) return std::nullopt;
+  return how - kGaveUp < shape_.world ? Rank{how - kGaveUp} : kNobody;
 }
 
 Result<std::uint64_t> Segment::allocate(std::uint64_t size) {

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/bytes.h"
 #include "base/ids.h"
@@ -68,6 +69,7 @@ static_assert(sizeof(Row) == 128);
 struct alignas(64) Header {
   std::atomic<std::uint64_t> heap_end;              ///< where the next piece of the heap is cut
   alignas(64) std::atomic<std::uint32_t> reporter;  ///< 1 + the rank whose failure counts; 0: none
+  std::atomic<std::uint32_t> meeting;  ///< 0: goes on; 1: all have met; 2 + who gave up first
 };
 
 /// What the ranks agreed on; sizes the segment.
@@ -92,6 +94,11 @@ class Segment {
 
   const Shape& shape() const { return shape_; }
   std::atomic<std::uint32_t>& reporter() { return header().reporter; }
+  /// The meeting ends for all ranks at one stroke, whoever of them dies then: it succeeds by its
+  /// host's word or fails by any rank's, and the first counts. Nothing if it has succeeded, else
+  /// who gave up.
+  std::optional<Rank> conclude();
+  std::optional<Rank> give_up(Rank me);
   Row& row(Rank rank) { return reinterpret_cast<Row*>(base_ + kRows)[rank.value]; }
 
   /// The mailbox, made by whoever of its two ends comes first.
@@ -102,6 +109,7 @@ class Segment {
   std::byte* at(std::uint64_t offset, std::uint64_t size);
 
  private:
+  std::optional<Rank> end_meeting(std::uint32_t how);
   static constexpr std::uint64_t kRows = 128;
   static_assert(sizeof(Header) <= kRows);
 

@@ -51,7 +51,9 @@ Result<Place> Guest::run() {
   TRY_VOID(Segment::check(file, shape));
   TRY(Place place, Place::take(node_, join_.rank, shape, std::move(file)));
   socket_.send(Mapped{});
-  TRY_VOID(hear(Answer::Kind::go));
+  Result<Answer> go = hear(Answer::Kind::go);
+  // Whatever was heard, what counts is on the board.
+  if (!go && place.segment().give_up(join_.rank)) return std::move(go).error();
   return place;
 }
 
@@ -98,7 +100,12 @@ Result<Answer> Guest::hear(Answer::Kind expected, File* passed) {
     return system_error("taking over the segment");
   }
   if (got == Socket::Got::end)
-    return Error(Code::peer_lost, "rank 0 went away while the ranks were meeting")
+    return Error(
+               Code::peer_lost,
+               expected == Answer::Kind::go
+                   ? "rank 0 went away while the ranks were meeting"
+                   : "rank 0 went away, or had met all its ranks, before it gave a place to rank " +
+                         std::to_string(join_.rank.value))
         .about_peer(Rank{0});
   if (got == Socket::Got::garbage || !secret_.verify(answer.proof, proven_part(answer), nonce_))
     return Error(Code::mismatch, "whoever waits under the name of this id does not know the id")

@@ -63,18 +63,18 @@ Result<Place> Host::gather() {
     if (!answer(guest, welcome, place.descriptor())) deserter_ = guest.rank;
   }
   TRY_VOID(serve(Stage::mapped));
+  if (const std::optional<Rank> who = place.segment().conclude()) return gone(*who);
   // Who goes away now has joined: the others learn of its end from the board.
-  for (const Guest& guest : guests_)
+  for (Guest& guest : guests_) {
     if (guest.stage == Stage::mapped) answer(guest, {.kind = Answer::Kind::go});
+    if (guest.stage == Stage::greeted) hear(guest);  // to tell it that its seat is taken
+  }
   return place;
 }
 
 Result<void> Host::serve(Stage stage) {
   while (count(stage) + 1 < join_.world) {
-    if (deserter_)
-      return Error(Code::peer_lost, "rank " + std::to_string(deserter_->value) +
-                                        " went away while the ranks were meeting")
-          .about_peer(*deserter_);
+    if (deserter_) return gone(*deserter_);
     const Instant now = node_.clock().now();
     if (now >= join_.deadline) return missing(stage);
     Instant until = join_.deadline;
@@ -196,6 +196,12 @@ void Host::dismiss_impatient(Instant now) {
 std::uint32_t Host::count(Stage stage) const {
   const auto is_at = [stage](const Guest& guest) { return guest.stage == stage; };
   return static_cast<std::uint32_t>(std::count_if(guests_.begin(), guests_.end(), is_at));
+}
+
+Error Host::gone(Rank who) {
+  return Error(Code::peer_lost,
+               "rank " + std::to_string(who.value) + " went away while the ranks were meeting")
+      .about_peer(who);
 }
 
 Error Host::missing(Stage stage) const {

@@ -54,6 +54,7 @@ class Host {
   bool answer(const Guest& guest, Answer answer, int descriptor = -1);
   void dismiss_impatient(Instant now);
   std::uint32_t count(Stage stage) const;
+  static Error gone(Rank who);
   Error missing(Stage stage) const;
 
   Node& node_;

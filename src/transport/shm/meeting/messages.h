@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said in a meeting. Rank 0, the host, greets each guest; the guest says hello; when all
 // are there the host welcomes them and passes the segment along; each guest says that it has mapped
-// it; when all have, the host says go. Instead of an answer there may be a refusal. Hello and
-// answers carry a proof over the other side's nonce and are not looked at before that was verified.
-// One packet is one message. Threads: values.
+// it; when all have, the host writes on the board that all have met, and says go. Instead of an
+// answer there may be a refusal. Hello and answers carry a proof over the other side's nonce and
+// are not looked at before that was verified. One packet is one message. Threads: values.
 #pragma once
 #include <cstddef>
 #include <cstdint>
