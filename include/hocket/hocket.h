@@ -26,8 +26,8 @@
  *           the same code and culprit, pending ops end with it, later calls return it. What is left
  *           to do then is hocket_comm_destroy.
  * Threads   Any thread may call anything, concurrently too, but not destroy a communicator that
- *           another one uses, or has in an open group. Calls on one communicator from several
- *           threads are numbered in the order in which they get its lock.
+ *           another one uses. Calls on one communicator from several threads are numbered in the
+ *           order in which they get its lock.
  * fork      A child of a process that has communicators gets HOCKET_INVALID_USAGE from every call
  *           but the ones that need no communicator; the parent goes on undisturbed.
  */
@@ -137,7 +137,8 @@ HOCKET_API hocket_result hocket_get_id(hocket_id* id);
 HOCKET_API hocket_result hocket_comm_create(hocket_comm** comm, int world, const hocket_id* id,
                                             int rank, const hocket_options* options);
 /* Waits until the communicator's ops are done, then frees it. Requests end before:
- * HOCKET_INVALID_USAGE while one is neither tested nor waited to its end. Null is fine. */
+ * HOCKET_INVALID_USAGE while one is neither tested nor waited to its end, or an open group has
+ * calls of this communicator. Null is fine. */
 HOCKET_API hocket_result hocket_comm_destroy(hocket_comm* comm);
 /* Fails the communicator on all ranks and returns at once; pending ops end with HOCKET_ABORTED
  * within a second. It still has to be destroyed. */

@@ -12,6 +12,7 @@
 #include "api/domain.h"
 #include "api/recorder.h"
 #include "api/runtime.h"
+#include "base/word.h"
 #include "hocket/hocket.h"
 
 namespace hocket::api {
@@ -42,6 +43,8 @@ struct hocket_comm {
   /// The same of a group's sends and receives.
   hocket::Result<hocket::engine::stream::Prepared> prepare(
       std::span<const hocket::engine::Call> messages) const;
+  /// Open groups that have calls of it.
+  hocket::Word& groups() { return groups_; }
 
  private:
   struct Private {};  // create() alone can name it
@@ -57,6 +60,7 @@ struct hocket_comm {
   std::unique_ptr<hocket::world::Endpoint> endpoint_;
   std::unique_ptr<hocket::engine::Communicator> communicator_;
   std::unique_ptr<hocket::api::Domain> domain_;
+  hocket::Word groups_;
 };
 
 struct hocket_request {

@@ -24,23 +24,23 @@ Group& group() { return thread_group; }
 
 void Group::add(hocket_comm& comm, const engine::Call& call) {
   std::size_t at = 0;
-  while (at < used_ && parts_[at].comm != &comm) ++at;
+  while (at < used_ && parts_[at].comm.get() != &comm) ++at;
   if (at == used_) {
     if (++used_ > parts_.size()) parts_.emplace_back();
-    parts_[at].comm = &comm;
+    parts_[at].comm = Grouped(comm);
     parts_[at].calls.clear();
   }
   parts_[at].calls.push_back(call);
 }
 
 Result<void> Group::add(hocket_comm& comm, const engine::Call& call, world::Stream stream) {
-  const OnStream own{&comm, stream, {call}};
+  OnStream own{Grouped(comm), stream, {call}};
   const auto messages =
       std::find_if(on_streams_.begin(), on_streams_.end(), [&](const OnStream& other) {
-        return own.has_messages() && other.has_messages() && other.comm == &comm;
+        return own.has_messages() && other.has_messages() && other.comm.get() == &comm;
       });
   if (messages == on_streams_.end()) {
-    on_streams_.push_back(own);
+    on_streams_.push_back(std::move(own));
     return kOk;
   }
   if (messages->stream.handle != stream.handle)
@@ -69,7 +69,7 @@ Result<std::vector<Group::MaybePrepared>> Group::prepare(std::span<const OnStrea
     Result<engine::stream::Prepared> prepared = call.prepare();
     if (prepared) {
       all.emplace_back(*std::move(prepared));
-    } else if (has_failed(*call.comm, prepared.error(), request)) {
+    } else if (has_failed(*call.comm.get(), prepared.error(), request)) {
       all.emplace_back();
     } else {
       return std::move(prepared).error();
@@ -81,23 +81,29 @@ Result<std::vector<Group::MaybePrepared>> Group::prepare(std::span<const OnStrea
 Result<void> Group::end(hocket_request& request) {
   if (depth_ == 0) return Error(Code::invalid_usage, "hocket_group_end without hocket_group_start");
   if (--depth_ > 0) return kOk;
-  const std::span parts(parts_.data(), std::exchange(used_, 0));
-  const std::vector<OnStream> on_streams = std::exchange(on_streams_, {});
-  if (error_) return *std::exchange(error_, std::nullopt);
-  // A communicator that has failed fails its part alone: ranks notice failures at their own times,
-  // and those of the others count on this rank's ops.
-  TRY(const std::vector<MaybePrepared> prepared, prepare(on_streams, request));
-  for (const Part& part : parts) {
-    Result<void> added = request.add(*part.comm, part.calls);
-    if (added || has_failed(*part.comm, added.error(), request)) continue;
+  std::optional<Error> refused = std::exchange(error_, std::nullopt);
+  Result<void> ended = refused ? *std::move(refused) : submit(request);
+  for (; used_ > 0; --used_) parts_[used_ - 1].comm = Grouped();
+  on_streams_.clear();
+  return ended;
+}
+
+// A communicator that has failed fails its part alone: ranks notice failures at their own times,
+// and those of the others count on this rank's ops.
+Result<void> Group::submit(hocket_request& request) {
+  TRY(const std::vector<MaybePrepared> prepared, prepare(on_streams_, request));
+  for (const Part& part : std::span(parts_.data(), used_)) {
+    hocket_comm& comm = *part.comm.get();
+    Result<void> added = request.add(comm, part.calls);
+    if (added || has_failed(comm, added.error(), request)) continue;
     request.discard();
     return added;
   }
   request.submit();
-  for (std::size_t i = 0; i < on_streams.size(); ++i) {
+  for (std::size_t i = 0; i < on_streams_.size(); ++i) {
     if (!prepared[i]) continue;
-    engine::stream::Executor& executor = on_streams[i].comm->domain()->executor();
-    const Result<void> enqueued = executor.enqueue(on_streams[i].stream, *prepared[i]);
+    engine::stream::Executor& executor = on_streams_[i].comm->domain()->executor();
+    const Result<void> enqueued = executor.enqueue(on_streams_[i].stream, *prepared[i]);
     if (!enqueued) request.fail(enqueued.error());
   }
   return request.empty() ? request.finish() : kOk;

@@ -7,11 +7,32 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "api/comm.h"
 
 namespace hocket::api {
+
+/// A communicator that an open group has calls of; it cannot be destroyed meanwhile.
+class Grouped {
+ public:
+  Grouped() = default;
+  explicit Grouped(hocket_comm& comm) : comm_(&comm) { comm.groups().add(1); }
+  Grouped(Grouped&& other) noexcept : comm_(std::exchange(other.comm_, nullptr)) {}
+  Grouped& operator=(Grouped&& other) noexcept {
+    std::swap(comm_, other.comm_);
+    return *this;
+  }
+  ~Grouped() {
+    if (comm_ != nullptr) comm_->groups().add(~0u);
+  }
+  hocket_comm* get() const { return comm_; }
+  hocket_comm* operator->() const { return comm_; }
+
+ private:
+  hocket_comm* comm_ = nullptr;
+};
 
 class Group {
  public:
@@ -27,12 +48,13 @@ class Group {
   Result<void> end(hocket_request& request);
 
  private:
+  Result<void> submit(hocket_request& request);
   struct Part {  // of one communicator, in the order of their first calls
-    hocket_comm* comm = nullptr;
+    Grouped comm;
     std::vector<engine::Call> calls;
   };
   struct OnStream {
-    hocket_comm* comm = nullptr;
+    Grouped comm;
     world::Stream stream;
     std::vector<engine::Call> calls;  // one, or all messages of the communicator
     bool has_messages() const;

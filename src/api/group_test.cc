@@ -315,6 +315,28 @@ TEST(Group, HasNoRoomForCreateAndDestroy) {
   });
 }
 
+TEST(Group, KeepsACommunicatorFromBeingDestroyed) {
+  run_comms({.threads = 2}, [](int rank, hocket_comm* comm) {
+    int value = rank, sum = 0;
+    const auto destroy = [&] {
+      EXPECT_FAILS(HOCKET_INVALID_USAGE,
+                   "hocket_comm_destroy: another thread's open group has calls of it",
+                   hocket_comm_destroy(comm));
+    };
+    EXPECT_OK(hocket_group_start());
+    EXPECT_OK(add_up(&value, &sum, comm));
+    std::thread(destroy).join();
+    EXPECT_OK(hocket_group_end(nullptr));
+    EXPECT_EQ(sum, 1);
+    // A group that nobody can end any more holds nothing.
+    std::thread([&] {
+      EXPECT_OK(hocket_group_start());
+      EXPECT_OK(add_up(&value, &sum, comm));
+      std::thread(destroy).join();
+    }).join();
+  });
+}
+
 TEST(Group, BelongsToItsThread) {
   run_comms({.threads = 2}, [](int rank, hocket_comm* comm) {
     int value = rank, sum = 0, later = 0;

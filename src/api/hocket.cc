@@ -168,6 +168,9 @@ hocket_result hocket_comm_destroy(hocket_comm* comm) {
                        std::to_string(requests) + (requests == 1 ? " op is" : " ops are") +
                            " in use: a request was neither tested nor waited to the end, or "
                            "another thread is in a call"));
+  if (comm->groups().load() > 0)
+    return fail(
+        refuse(Code::invalid_usage, __func__, "another thread's open group has calls of it"));
   destroy_comm(std::unique_ptr<hocket_comm>(comm));
   return HOCKET_SUCCESS;
 }
