@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "algo/table.h"
+#include "base/array.h"
 
 namespace hocket::algo {
 namespace {
@@ -15,6 +16,7 @@ constexpr std::uint32_t kSmallest = 6, kLargest = 34;  // powers of two, by four
 constexpr std::size_t kContenders = 2;                 // of which all ways are compared
 constexpr std::uint64_t kLeastPiece = 16 * 1024;       // smaller ones are not worth their messages
 constexpr std::uint64_t kMostRounds = 1 << 16;         // of pieces, for caches' sake
+constexpr std::size_t kPricing = 1 << 20;              // bytes: far more than making a table takes
 
 /// Why `algorithm` cannot serve the request; empty when it can.
 std::string refusal(const Algorithm& algorithm, const Agreed& agreed, const Request& request) {
@@ -214,11 +216,12 @@ Result<std::shared_ptr<const Tuning>> Tuning::make(Agreed agreed) {
   return std::make_shared<const Tuning>(std::move(agreed));
 }
 
-Choice Tuning::choose(const Request& request) const {
+Result<Choice> Tuning::choose(const Request& request) const {
   Table& table = tables_[static_cast<std::size_t>(request.collective)][request.in_place];
   if (table.made.load() == 0) {
     const Held making(table.making);
     if (table.made.load() == 0) {
+      if (!is_memory_left(kPricing)) return Error::no_memory();
       table.rows = make_rows(request.collective, request.in_place);
       table.made.store(1);
     }
@@ -226,7 +229,7 @@ Choice Tuning::choose(const Request& request) const {
   const std::uint64_t bytes = request.total_bytes(agreed_.topology->world());
   for (const Threshold& threshold : table.rows)
     if (bytes <= threshold.bytes) return threshold.choice;
-  return {};
+  return Choice();
 }
 
 std::vector<Tuning::Threshold> Tuning::make_rows(Collective collective, bool in_place) const {
@@ -267,7 +270,7 @@ Result<Choice> select(const Tuning& tuning, const Request& request, const Algori
     TRY(const Choice choice, force(tuning, request, {*forced}));
     return cut(choice, agreed, request);
   }
-  const Choice choice = tuning.choose(request);
+  TRY(const Choice choice, tuning.choose(request));
   if (choice.algorithm != nullptr) return cut(choice, agreed, request);
   if (const Rule* const rule = rule_for(agreed, request))  // it has to say why it cannot be
     return force(tuning, request, {*find(request.collective, rule->algorithm), rule});

@@ -72,8 +72,9 @@ class Tuning {
   explicit Tuning(Agreed agreed) : agreed_(std::move(agreed)) {}  ///< for make
 
   const Agreed& agreed() const { return agreed_; }
-  /// The rule's, or the cheapest; null algorithm: none fits.
-  Choice choose(const Request& request) const;
+  /// The rule's, or the cheapest; null algorithm: none fits. Fails with out_of_memory if there is
+  /// none for a table.
+  Result<Choice> choose(const Request& request) const;
 
  private:
   struct Threshold {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // In the steady state a collective takes no memory from the heap, whichever thread drives it: what
 // it needs it has kept from earlier ones. Counted is every call of the C library's allocators in
-// the process, operator new included, by putting functions of this file before them.
+// the process, operator new included, by putting functions of this file before them. They can also
+// have no memory: what a user decides the number of fails then with an error, and all else goes on.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include "api/ranks_suite.h"
@@ -15,6 +18,15 @@
 namespace {
 
 std::atomic<std::uint64_t> allocations{0};
+thread_local int allowed = INT_MAX;  // allocations of this thread that succeed before none does
+
+bool take_one() {
+  ++allocations;
+  if (allowed == INT_MAX || allowed-- > 0) return true;
+  allowed = 0;
+  errno = ENOMEM;
+  return false;
+}
 
 }  // namespace
 
@@ -26,21 +38,15 @@ void* __libc_calloc(std::size_t count, std::size_t size);    // NOLINT
 void* __libc_realloc(void* memory, std::size_t size);        // NOLINT
 void* __libc_memalign(std::size_t align, std::size_t size);  // NOLINT
 
-void* malloc(std::size_t size) noexcept {
-  ++allocations;
-  return __libc_malloc(size);
-}
+void* malloc(std::size_t size) noexcept { return take_one() ? __libc_malloc(size) : nullptr; }
 void* calloc(std::size_t count, std::size_t size) noexcept {
-  ++allocations;
-  return __libc_calloc(count, size);
+  return take_one() ? __libc_calloc(count, size) : nullptr;
 }
 void* realloc(void* memory, std::size_t size) noexcept {
-  ++allocations;
-  return __libc_realloc(memory, size);
+  return take_one() ? __libc_realloc(memory, size) : nullptr;
 }
 void* memalign(std::size_t align, std::size_t size) noexcept {
-  ++allocations;
-  return __libc_memalign(align, size);
+  return take_one() ? __libc_memalign(align, size) : nullptr;
 }
 void* aligned_alloc(std::size_t align, std::size_t size) noexcept { return memalign(align, size); }
 int posix_memalign(void** memory, std::size_t align, std::size_t size) noexcept {
@@ -173,6 +179,112 @@ INSTANTIATE_TEST_SUITE_P(
         Setting{"through_the_segment", {.processes = 2, .environment = {{"HOCKET_SHM_CMA", "0"}}}},
         Setting{"with_one_credit", {.processes = 2, .environment = {{"HOCKET_SHM_CREDITS", "1"}}}}),
     [](const auto& tested) { return tested.param.name; });
+
+/// Calls with no memory at all, then with enough for one thing, for two, until it succeeds. Returns
+/// how often it failed; each time with a code and a text that need no memory either.
+template <class Call>
+int call_until_memory_suffices(Call call) {
+  for (int failed = 0; failed < 1000; ++failed) {
+    allowed = failed;
+    const hocket_result result = call();
+    allowed = INT_MAX;
+    if (result == HOCKET_SUCCESS) return failed;
+    EXPECT_EQ(result, HOCKET_OUT_OF_MEMORY);
+    EXPECT_STREQ(hocket_last_error(), "out of memory");
+  }
+  return -1;
+}
+
+constexpr int kHeld = 50;
+
+TEST(Memory, RefusedToARequestIsAnErrorAndNothingIsDone) {
+  testing::Shared<std::atomic<bool>> all_there;
+  run_comms({.processes = 2}, [&](int rank, hocket_comm* comm) {
+    const std::vector<int> values(kHeld, rank);
+    std::vector<int> sums(kHeld);
+    std::vector<hocket_request*> requests(kHeld);
+    const auto add = [&](int i) {
+      const auto at = static_cast<std::size_t>(i);
+      return hocket_all_reduce(&values[at], &sums[at], 1, HOCKET_INT32, HOCKET_SUM, comm,
+                               &requests[at]);
+    };
+    EXPECT_OK(hocket_all_reduce(&values[0], &sums[0], 1, HOCKET_INT32, HOCKET_SUM, comm, nullptr));
+    // Rank 1 waits with its own until rank 0's are all there, so that none is used again.
+    while (rank == 1 && !*all_there) testing::pause_a_little();
+    for (int i = 0; i < kHeld; ++i) {
+      const int failed = call_until_memory_suffices([&] { return add(i); });
+      // The handle, the op, its work; then its lane, but that op is there since. So is the first.
+      if (rank == 0) {
+        EXPECT_EQ(failed, i == 0 ? 1 : 3);
+      }
+    }
+    *all_there = true;
+    for (hocket_request*& request : requests) EXPECT_OK(hocket_wait(&request, 10'000));
+    EXPECT_EQ(sums, std::vector<int>(kHeld, 1));
+  });
+}
+
+TEST(Memory, RefusedToAGroupIsAnErrorAndNothingIsDone) {
+  run_comms({.processes = 2}, [](int rank, hocket_comm* comm) {
+    std::vector<int> in(kHeld), out(kHeld, rank);
+    hocket_request* request = nullptr;
+    const auto exchange = [&] {
+      EXPECT_OK(hocket_group_start());
+      hocket_result first = HOCKET_SUCCESS;
+      for (int i = 0; i < kHeld; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        for (const bool sends : {true, false}) {
+          const hocket_result called =
+              sends ? hocket_send(&out[at], 1, HOCKET_INT32, 1 - rank, comm, nullptr)
+                    : hocket_recv(&in[at], 1, HOCKET_INT32, 1 - rank, comm, nullptr);
+          if (first == HOCKET_SUCCESS) first = called;
+        }
+      }
+      const hocket_result ended = hocket_group_end(&request);
+      EXPECT_TRUE(first == HOCKET_SUCCESS || ended == first);
+      return ended;
+    };
+    EXPECT_OK(exchange());  // links, frames and prices
+    EXPECT_OK(hocket_wait(&request, 10'000));
+    std::thread([&] {  // whose group is there and has no memory yet
+      EXPECT_OK(hocket_group_start());
+      EXPECT_OK(hocket_group_end(nullptr));
+      EXPECT_GT(call_until_memory_suffices(exchange), 3);  // what it got it keeps
+      EXPECT_OK(hocket_wait(&request, 10'000));
+    })
+        .join();
+    EXPECT_EQ(in, std::vector<int>(kHeld, 1 - rank));
+    EXPECT_OK(hocket_barrier(comm, nullptr));
+  });
+}
+
+TEST(Memory, RefusedToPricesIsAnErrorAndNothingIsDone) {
+  run_comms({.processes = 2}, [](int rank, hocket_comm* comm) {
+    int value = rank, sum = 0;
+    EXPECT_OK(hocket_barrier(comm, nullptr));
+    allowed = 0;
+    const hocket_result refused =
+        hocket_all_reduce(&value, &sum, 1, HOCKET_INT32, HOCKET_SUM, comm, nullptr);
+    allowed = INT_MAX;
+    EXPECT_EQ(refused, HOCKET_OUT_OF_MEMORY);
+    EXPECT_OK(hocket_all_reduce(&value, &sum, 1, HOCKET_INT32, HOCKET_SUM, comm, nullptr));
+    EXPECT_EQ(sum, 1);
+  });
+}
+
+TEST(Memory, RefusedToACommunicatorIsAnError) {
+  run_comms({.processes = 1}, [](int, hocket_comm*) {
+    const hocket_id id = new_id();
+    hocket_comm* comm = nullptr;
+    allowed = 0;
+    const hocket_result refused = hocket_comm_create(&comm, 1, &id, 0, nullptr);
+    allowed = INT_MAX;
+    EXPECT_EQ(refused, HOCKET_OUT_OF_MEMORY);
+    EXPECT_EQ(comm, nullptr);
+    EXPECT_OK(hocket_comm_create(&comm, 1, &id, 0, nullptr));
+    EXPECT_OK(hocket_comm_destroy(comm));
+  });
+}
 
 TEST(Allocations, AreCounted) {
   const std::uint64_t before = allocations;

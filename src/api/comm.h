@@ -7,11 +7,11 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "api/domain.h"
 #include "api/recorder.h"
 #include "api/runtime.h"
+#include "base/array.h"
 #include "base/word.h"
 #include "hocket/hocket.h"
 
@@ -97,5 +97,5 @@ struct hocket_request {
   }
   std::optional<hocket::Error> failure_;
   Part first_;  // nearly always the only one: a blocking call allocates nothing
-  std::vector<Part> more_;
+  hocket::Array<Part> more_;
 };

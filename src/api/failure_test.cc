@@ -169,6 +169,30 @@ TEST_F(FailureTest, ARankKilledWhileAllAreIdle) {
   expect_ends({0});
 }
 
+TEST_F(FailureTest, ARankKilledWhileAllAreIdleIsToldToWhoAsksNowAndThen) {
+  start_comms(5, no_timeout(), [this](int, hocket_comm* comm) {
+    EXPECT_OK(barrier(comm));
+    hocket_result error = HOCKET_SUCCESS;
+    for (int i = 0; i < 3000; ++i) EXPECT_OK(hocket_comm_async_error(comm, &error));
+    come();
+    await_go();
+    int asked = 0;
+    while (error == HOCKET_SUCCESS && asked < 10) {
+      pass(milliseconds(100));  // the progress thread may be at it in just that moment, once
+      EXPECT_OK(hocket_comm_async_error(comm, &error));
+      ++asked;
+    }
+    EXPECT_LE(asked, 2);
+    EXPECT_EQ(error, HOCKET_PEER_LOST);
+    const std::string text = hocket_last_error();
+    EXPECT_NE(text.find("peer 4: peer lost: "), std::string::npos) << text;
+  });
+  await_ready(5);
+  kill(4);
+  board_->go = true;
+  expect_ends({4});
+}
+
 TEST_F(FailureTest, EveryPendingRequestEndsWithTheLoss) {
   start_comms(3, no_timeout(), [this](int rank, hocket_comm* comm) {
     EXPECT_OK(barrier(comm));

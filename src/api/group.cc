@@ -22,31 +22,34 @@ bool has_failed(hocket_comm& comm, const Error& error, hocket_request& request) 
 
 Group& group() { return thread_group; }
 
-void Group::add(hocket_comm& comm, const engine::Call& call) {
+Result<void> Group::add(hocket_comm& comm, const engine::Call& call) {
   std::size_t at = 0;
   while (at < used_ && parts_[at].comm.get() != &comm) ++at;
   if (at == used_) {
-    if (++used_ > parts_.size()) parts_.emplace_back();
+    if (at == parts_.size() && !parts_.push_back(Part())) return Error::no_memory();
     parts_[at].comm = Grouped(comm);
     parts_[at].calls.clear();
+    ++used_;
   }
-  parts_[at].calls.push_back(call);
+  if (!parts_[at].calls.push_back(call)) return Error::no_memory();
+  return kOk;
 }
 
 Result<void> Group::add(hocket_comm& comm, const engine::Call& call, world::Stream stream) {
-  OnStream own{Grouped(comm), stream, {call}};
+  OnStream own{Grouped(comm), stream, {}};
+  if (!own.calls.push_back(call)) return Error::no_memory();
   const auto messages =
       std::find_if(on_streams_.begin(), on_streams_.end(), [&](const OnStream& other) {
         return own.has_messages() && other.has_messages() && other.comm.get() == &comm;
       });
   if (messages == on_streams_.end()) {
-    on_streams_.push_back(std::move(own));
+    if (!on_streams_.push_back(std::move(own))) return Error::no_memory();
     return kOk;
   }
   if (messages->stream.handle != stream.handle)
     return Error(Code::invalid_usage,
                  "a group's sends and receives of one communicator are on two streams");
-  messages->calls.push_back(call);
+  if (!messages->calls.push_back(call)) return Error::no_memory();
   return kOk;
 }
 

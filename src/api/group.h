@@ -39,7 +39,7 @@ class Group {
   bool open() const { return depth_ > 0; }
   bool empty() const { return used_ == 0 && on_streams_.empty(); }
   void start() { ++depth_; }
-  void add(hocket_comm& comm, const engine::Call& call);
+  Result<void> add(hocket_comm& comm, const engine::Call& call);
   Result<void> add(hocket_comm& comm, const engine::Call& call, world::Stream stream);
   void fail(Error error);
   /// Leaves one level; at the outermost enqueues what goes on streams, in the order of the calls,
@@ -51,12 +51,12 @@ class Group {
   Result<void> submit(hocket_request& request);
   struct Part {  // of one communicator, in the order of their first calls
     Grouped comm;
-    std::vector<engine::Call> calls;
+    Array<engine::Call> calls;
   };
   struct OnStream {
     Grouped comm;
     world::Stream stream;
-    std::vector<engine::Call> calls;  // one, or all messages of the communicator
+    Array<engine::Call> calls;  // one, or all messages of the communicator
     bool has_messages() const;
     Result<engine::stream::Prepared> prepare() const;
   };
@@ -66,8 +66,8 @@ class Group {
 
   std::uint32_t depth_ = 0;
   std::size_t used_ = 0;  // parts of this group; the others are kept for their memory
-  std::vector<Part> parts_;
-  std::vector<OnStream> on_streams_;
+  Array<Part> parts_;
+  Array<OnStream> on_streams_;
   std::optional<Error> error_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -34,16 +35,30 @@ Result<void> usable(const hocket_comm* comm, const char* call) {
                 "the communicator belongs to the parent of this process");
 }
 
-/// Waits for what was submitted, or hands it to the user and lets it begin.
-Result<void> carry_out(hocket_request& own, hocket_request** request) {
-  if (request == nullptr) {
-    own.wait(kForever);
-    return own.finish();
+/// Where the ops of a call or group gather: what the user will hold, if there is to be a request.
+class Gathering {
+ public:
+  explicit Gathering(hocket_request** request) : request_(request) {
+    if (request != nullptr) held_.reset(new (std::nothrow) hocket_request());
   }
-  *request = std::make_unique<hocket_request>(std::move(own)).release();
-  (*request)->kick();
-  return kOk;
-}
+  /// Null: there is no memory for it.
+  hocket_request* get() { return request_ == nullptr ? &own_ : held_.get(); }
+  /// Waits for what was submitted, or hands it to the user and lets it begin.
+  Result<void> carry_out() {
+    if (request_ == nullptr) {
+      own_.wait(kForever);
+      return own_.finish();
+    }
+    *request_ = held_.release();
+    (*request_)->kick();
+    return kOk;
+  }
+
+ private:
+  hocket_request** const request_;
+  hocket_request own_;
+  std::unique_ptr<hocket_request> held_;
+};
 
 /// Submits one call, or adds it to the open group.
 Result<void> submit(hocket_comm& comm, const Arguments& arguments, hocket_request** request) {
@@ -52,13 +67,13 @@ Result<void> submit(hocket_comm& comm, const Arguments& arguments, hocket_reques
     if (request != nullptr)
       return refuse(Code::invalid_usage, name_of(arguments),
                     "a call inside a group has no request of its own");
-    group().add(comm, call);
-    return kOk;
+    return group().add(comm, call);
   }
-  hocket_request own;
-  TRY_VOID(own.add(comm, {&call, 1}));
-  own.submit();
-  return carry_out(own, request);
+  Gathering ops(request);
+  if (ops.get() == nullptr) return Error::no_memory();
+  TRY_VOID(ops.get()->add(comm, {&call, 1}));
+  ops.get()->submit();
+  return ops.carry_out();
 }
 
 hocket_result call(hocket_comm* comm, const Arguments& arguments, hocket_request** request) {
@@ -199,7 +214,7 @@ hocket_result hocket_comm_size(const hocket_comm* comm, int* size) {
 hocket_result hocket_comm_async_error(hocket_comm* comm, hocket_result* error) {
   if (const Result<void> result = usable(comm, __func__); !result) return fail(result.error());
   if (error == nullptr) return fail(null(__func__, "error"));
-  comm->process().kick();  // an idle communicator learns of failures when somebody looks
+  comm->process().look(comm->communicator());
   const std::optional<Error> failure = comm->communicator().failure();
   *error = failure ? fail(*failure) : HOCKET_SUCCESS;
   return HOCKET_SUCCESS;
@@ -307,9 +322,12 @@ hocket_result hocket_group_end(hocket_request** request) {
   if (forked() && !group().empty())
     group().fail(
         refuse(Code::invalid_usage, __func__, "the group belongs to the parent of this process"));
-  hocket_request own;
-  if (const Result<void> ended = group().end(own); !ended) return fail(ended.error());
-  return own.empty() ? HOCKET_SUCCESS : to_c(carry_out(own, request));
+  Gathering ops(request);
+  if (ops.get() == nullptr) group().fail(Error::no_memory());
+  hocket_request nothing;
+  hocket_request& gathered = ops.get() != nullptr ? *ops.get() : nothing;
+  if (const Result<void> ended = group().end(gathered); !ended) return fail(ended.error());
+  return gathered.empty() ? HOCKET_SUCCESS : to_c(ops.carry_out());
 }
 
 hocket_result hocket_test(hocket_request** request, int* done) {

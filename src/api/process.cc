@@ -7,10 +7,15 @@
 #include <optional>
 #include <utility>
 
+#include "base/array.h"
 #include "host/log.h"
 
 namespace hocket::api {
 namespace {
+
+// Bytes: more than what a communicator takes in many small pieces, each of which ends the process
+// if there is none.
+constexpr std::size_t kAtLeast = 1 << 20;
 
 struct Global {
   std::mutex lock;
@@ -78,6 +83,7 @@ Result<std::unique_ptr<hocket_comm>> create_comm(const CommArguments& arguments)
     return Error(Code::invalid_usage,
                  "hocket_comm_create: the parent of this process had communicators when it forked; "
                  "a child that is to have its own calls exec first");
+  if (!is_memory_left(kAtLeast)) return Error::no_memory();
   TRY(Runtime * runtime, acquire());
   Result<std::unique_ptr<hocket_comm>> made = hocket_comm::create(*runtime, arguments);
   if (!made) release();

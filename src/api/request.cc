@@ -7,11 +7,12 @@ using hocket::Duration;
 using hocket::Result;
 
 Result<void> hocket_request::add(hocket_comm& comm, std::span<const hocket::engine::Call> calls) {
+  if (!empty() && !more_.reserve(more_.size() + 1)) return hocket::Error::no_memory();
   TRY(hocket::engine::Op * op, comm.communicator().prepare(calls));
   if (empty()) {
     first_ = {&comm, op};
   } else {
-    more_.push_back({&comm, op});
+    more_.add({&comm, op});
   }
   return hocket::kOk;
 }

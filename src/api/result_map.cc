@@ -8,6 +8,7 @@ namespace hocket::api {
 namespace {
 
 thread_local std::string last_error_text;
+thread_local const char* last_error_literal = nullptr;  // instead, if not null
 
 }  // namespace
 
@@ -29,7 +30,8 @@ hocket_result to_c(Code code) {
 }
 
 hocket_result fail(const Error& error) {
-  last_error_text = error.text();
+  last_error_literal = error.literal();
+  if (last_error_literal == nullptr) last_error_text = error.text();
   return to_c(error.code());
 }
 
@@ -37,6 +39,8 @@ hocket_result to_c(const Result<void>& result) {
   return result ? HOCKET_SUCCESS : fail(result.error());
 }
 
-const char* last_error() { return last_error_text.c_str(); }
+const char* last_error() {
+  return last_error_literal != nullptr ? last_error_literal : last_error_text.c_str();
+}
 
 }  // namespace hocket::api

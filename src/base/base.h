@@ -2,6 +2,7 @@
 // Everything of base: results and errors, checks, ids, time, memory, lists and the few atomics.
 #pragma once
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/baton.h"
 #include "base/bytes.h"
 #include "base/check.h"

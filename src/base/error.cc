@@ -15,7 +15,24 @@ struct Error::Detail {
   std::optional<Error> cause;
 };
 
-void Error::Deleter::operator()(Detail* detail) const { std::default_delete<Detail>()(detail); }
+namespace {
+
+constexpr const char* kNoMemory = "out of memory";
+
+}  // namespace
+
+/// One for all, which nobody changes; never ends, as errors may outlive it.
+union Error::NoMemory {
+  Detail detail;
+  NoMemory() : detail{Code::out_of_memory, {}, {}, {}, {}, {}, std::nullopt} {}
+  ~NoMemory() {}
+};
+
+const Error::NoMemory Error::no_memory_;
+
+void Error::Deleter::operator()(Detail* detail) const {
+  if (detail != &no_memory_.detail) std::default_delete<Detail>()(detail);
+}
 
 const char* name_of(Code code) {
   constexpr std::array<const char*, kCodes> kNames = {
@@ -30,21 +47,31 @@ Error::Error(Code code, std::string message, std::source_location where)
                   Detail{code, std::move(message), where, {}, {}, {}, std::nullopt})
                   .release()) {}
 
+Error Error::no_memory() {
+  Error error;
+  error.detail_.reset(const_cast<Detail*>(&no_memory_.detail));
+  return error;
+}
+
 Error&& Error::at_rank(Rank rank) && {
-  detail_->rank = rank;
+  if (literal() == nullptr) detail_->rank = rank;
   return std::move(*this);
 }
 Error&& Error::about_peer(Rank peer) && {
-  detail_->peer = peer;
+  if (literal() == nullptr) detail_->peer = peer;
   return std::move(*this);
 }
 Error&& Error::in_op(OpSeq op) && {
-  detail_->op = op;
+  if (literal() == nullptr) detail_->op = op;
   return std::move(*this);
 }
 Error&& Error::because(Error cause) && {
-  detail_->cause.emplace(std::move(cause));
+  if (literal() == nullptr) detail_->cause.emplace(std::move(cause));
   return std::move(*this);
+}
+
+const char* Error::literal() const {
+  return detail_.get() == &no_memory_.detail ? kNoMemory : nullptr;
 }
 
 Code Error::code() const { return detail_->code; }
@@ -55,6 +82,7 @@ std::optional<OpSeq> Error::op() const { return detail_->op; }
 const Error* Error::cause() const { return detail_->cause ? &*detail_->cause : nullptr; }
 
 std::string Error::text() const {
+  if (literal() != nullptr) return literal();
   std::string line;
   if (detail_->rank) line += "rank " + std::to_string(detail_->rank->value) + ": ";
   if (detail_->op) line += "op " + std::to_string(detail_->op->value) + ": ";
@@ -65,6 +93,7 @@ std::string Error::text() const {
 }
 
 Error Error::clone() const {
+  if (literal() != nullptr) return no_memory();
   Error copy(detail_->code, detail_->message, detail_->where);
   copy.detail_->rank = detail_->rank;
   copy.detail_->peer = detail_->peer;

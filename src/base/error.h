@@ -35,6 +35,8 @@ class [[nodiscard]] Error {
  public:
   Error(Code code, std::string message,
         std::source_location where = std::source_location::current());
+  /// That there is no memory, told without taking any; where it was and in which op is lost on it.
+  static Error no_memory();
   Error(Error&&) noexcept = default;
   Error& operator=(Error&&) noexcept = default;
 
@@ -52,6 +54,8 @@ class [[nodiscard]] Error {
   /// One line: "rank 2: op 7: peer 3: timeout: MESSAGE (caused by ...)".
   std::string text() const;
   Error clone() const;
+  /// Its text, if it is no_memory(), else null.
+  const char* literal() const;
 
  private:
   template <class>
@@ -60,6 +64,8 @@ class [[nodiscard]] Error {
   struct Deleter {
     void operator()(Detail* detail) const;
   };
+  union NoMemory;
+  static const NoMemory no_memory_;
   Error() = default;  // no error: only inside Result<void>
   std::unique_ptr<Detail, Deleter> detail_;
 };

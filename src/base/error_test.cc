@@ -59,6 +59,21 @@ TEST(Error, ACloneIsEqualAndItsOwn) {
   EXPECT_EQ(copy.cause()->peer(), Rank{9});
 }
 
+TEST(Error, NoMemoryTakesNoneAndStaysWhatItIs) {
+  Error error = Error::no_memory().at_rank(Rank{1}).about_peer(Rank{2}).in_op(OpSeq{3}).because(
+      Error(Code::system, "a cause"));
+  EXPECT_EQ(error.code(), Code::out_of_memory);
+  EXPECT_EQ(error.text(), "out of memory");
+  EXPECT_STREQ(error.literal(), "out of memory");
+  EXPECT_EQ(error.message(), "");
+  EXPECT_EQ(error.rank(), std::nullopt);
+  EXPECT_EQ(error.cause(), nullptr);
+  const Error copy = error.clone();
+  error = Error(Code::system, "something else");
+  EXPECT_EQ(error.literal(), nullptr);
+  EXPECT_EQ(copy.text(), "out of memory");
+}
+
 TEST(Error, EveryCodeHasItsName) {
   const char* const kNames[kCodes] = {"invalid argument", "invalid usage",   "mismatch",
                                       "timeout",          "cancelled",       "aborted",

@@ -2,11 +2,12 @@
 #include "engine/communicator.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include "algo/table.h"
-#include "base/prefetch.h"
+#include "base/bytes.h"
 #include "engine/op_builder.h"
 
 namespace hocket::engine {
@@ -77,9 +78,10 @@ void Communicator::post(Op& op) {
 Result<Op*> Communicator::take_op() {
   const Held lock(submit_lock_);
   if (failure_) return failure_->clone();
+  Op* const op = pool_ != nullptr ? std::exchange(pool_, pool_->next_)
+                                  : new (std::nothrow) Op(*this);  // NOLINT: the pool's
+  if (op == nullptr) return Error::no_memory();
   ++count_.held;
-  if (pool_ == nullptr) return std::make_unique<Op>(*this).release();
-  Op* const op = std::exchange(pool_, pool_->next_);
   op->next_ = nullptr;
   return op;
 }
@@ -128,10 +130,17 @@ bool Communicator::look_for_failure() {
       return true;
     }
   }
-  const std::optional<world::Failure> failure = world_.membership.failure();
+  return take_over(world_.membership.failure());
+}
+
+bool Communicator::take_over(const std::optional<world::Failure>& failure) {
   if (!failure) return false;
   keep_failure(error_of(*failure));
   return true;
+}
+
+void Communicator::look() {
+  if (!failure_ && take_over(world_.membership.look())) end_with_failure();
 }
 
 void Communicator::prefetch(std::uint32_t lead) const {
@@ -237,10 +246,10 @@ Error Communicator::agree(Error mine, OpSeq op) {
   return error_of(agreed).because(std::move(mine));
 }
 
-Error Communicator::error_of(const world::Failure& failure) {
-  std::string text = failure.reporter == kNobody
-                         ? "the ranks' common memory was overwritten"
-                         : "reported by rank " + std::to_string(failure.reporter.value);
+Error Communicator::error_of(const world::Failure& failure) const {
+  std::string text = "reported by rank " + std::to_string(failure.reporter.value);
+  if (failure.reporter == kNobody) text = "the ranks' common memory was overwritten";
+  if (failure.reporter == me_) text = "noticed by this rank";
   if (failure.op.value != 0) text += " in collective " + std::to_string(failure.op.value);
   Error error(failure.code, std::move(text));
   if (failure.culprit == kNobody) return error;

@@ -87,6 +87,8 @@ class Communicator final : private Mail {
   Loop& loop() { return loop_; }
   /// Looks for arrivals, and for failures when nothing came; true if anything moved.
   bool poll();
+  /// Looks for a failure where poll() only does now and then.
+  void look();
 
   /// Has the caches fetch what the running op works with, for a simulator of many ranks: one
   /// pointer further with `lead` 3, 2, 1 and 0.
@@ -105,6 +107,7 @@ class Communicator final : private Mail {
   void advance(Instant now);
   void fail(const Error& error);
   bool look_for_failure();
+  bool take_over(const std::optional<world::Failure>& failure);
   void end_with_failure();
   void keep_failure(const Error& error);
   struct Count {             // of ops
@@ -118,7 +121,7 @@ class Communicator final : private Mail {
   };
   void record(const Op& op, trace::Kind kind, Instant at, Facts facts);
   Result<void> start(Op& op, Instant now);
-  static Error error_of(const world::Failure& failure);
+  Error error_of(const world::Failure& failure) const;
   void post(Op& op);
   Result<Op*> take_op();
 

@@ -510,6 +510,15 @@ TEST_F(CommunicatorTest, TheFirstFailureIsEverybodys) {
   }
 }
 
+TEST_F(CommunicatorTest, AFailureThatMembershipFoundHereIsSaidToBe) {
+  make(3);
+  world_->board.failure = world::Failure{Code::peer_lost, Rank{2}, Rank{1}, OpSeq{}};
+  for (const std::uint32_t r : {0u, 1u}) process_.look(rank(r));
+  ASSERT_TRUE(rank(0).failure() && rank(1).failure());
+  EXPECT_EQ(rank(0).failure()->text(), "peer 2: peer lost: reported by rank 1");
+  EXPECT_EQ(rank(1).failure()->text(), "peer 2: peer lost: noticed by this rank");
+}
+
 TEST_F(CommunicatorTest, AFailureOnStreamsIsEverybodys) {
   make(3);
   fake::StreamDevice device;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/prefetch.h"
+#include "base/bytes.h"
 #include "engine/communicator.h"
 #include "engine/executor.h"
 

@@ -16,6 +16,7 @@
 
 #include "async/loop.h"
 #include "async/scope.h"
+#include "base/array.h"
 #include "engine/work.h"
 #include "world/world.h"
 
@@ -47,7 +48,7 @@ class Op final : public Mail, private Scope::Owner, private Timer {
   /// Once done: null, or why it failed.
   const Error* error() const { return error_ ? &*error_ : nullptr; }
   OpSeq seq() const { return seq_; }  ///< among this rank's submissions
-  std::vector<Work>& works() { return works_; }
+  Array<Work>& works() { return works_; }
   Communicator& communicator() { return communicator_; }
 
   // Whoever holds the baton.
@@ -99,8 +100,8 @@ class Op final : public Mail, private Scope::Owner, private Timer {
 
   Communicator& communicator_;
   Scope scope_;
-  std::vector<Work> works_;  // up to outline_: what lanes look at
-  std::vector<Lane> lanes_;
+  Array<Work> works_;  // up to outline_: what lanes look at
+  Array<Lane> lanes_;
   std::optional<Error> error_;
   Outline outline_;
   OpSeq seq_, entry_;

@@ -21,7 +21,7 @@ Result<void> OpBuilder::build(std::span<const Call> calls) {
   }
   op_.works_.clear();
   op_.lanes_.clear();
-  op_.works_.reserve(calls.size());  // lanes point at works
+  if (!op_.works_.reserve(calls.size())) return Error::no_memory();  // lanes point at works
   for (const Call& call : calls) {
     Result<void> added = add_work(call);
     if (added) continue;
@@ -32,7 +32,10 @@ Result<void> OpBuilder::build(std::span<const Call> calls) {
     op_.works_.clear();
     return std::move(paired).error();
   }
-  lay_out_lanes();
+  if (Result<void> laid_out = lay_out_lanes(); !laid_out) {
+    op_.works_.clear();
+    return laid_out;
+  }
   draw_outline(calls);
   return kOk;
 }
@@ -77,7 +80,7 @@ Result<void> OpBuilder::add_work(const Call& call) {
   work.output = call.output;
   TRY(work.plan, plan(request, call.algorithm));
   TRY_VOID(work.settle());
-  op_.works_.push_back(work);
+  op_.works_.add(work);
   return kOk;
 }
 
@@ -110,7 +113,7 @@ Result<void> OpBuilder::pair_own_messages() {
   return unsent(receive->plan.request);
 }
 
-void OpBuilder::lay_out_lanes() {
+Result<void> OpBuilder::lay_out_lanes() {
   std::uint32_t channels = 0;
   std::uint32_t messages = 0;
   for (const Work& work : op_.works_) {
@@ -120,7 +123,7 @@ void OpBuilder::lay_out_lanes() {
       channels = std::max(channels, work.plan.channels);
     }
   }
-  op_.lanes_.reserve(channels + messages);
+  if (!op_.lanes_.reserve(channels + messages)) return Error::no_memory();
   for (std::uint32_t number = 0; number < channels; ++number)
     add_lane(number, ChannelId{static_cast<std::uint16_t>(number)});
   Work* newest = nullptr;  // the collectives' list is the same for all their lanes
@@ -135,10 +138,11 @@ void OpBuilder::lay_out_lanes() {
   }
   for (Work& work : op_.works_)
     if (is_message(work)) append(lane_to(work.plan.request.root), work);
+  return kOk;
 }
 
 void OpBuilder::add_lane(std::uint32_t number, ChannelId channel) {
-  Lane& lane = op_.lanes_.emplace_back();
+  Lane& lane = op_.lanes_.add();
   lane.op = &op_;
   lane.number = number;
   for (world::Waiter* waiter : {&lane.send, &lane.receive}) {

@@ -22,7 +22,7 @@ class OpBuilder {
   Result<void> add_work(const Call& call);
   Result<Plan> plan(const Request& request, const Algorithm* forced) const;
   Result<void> pair_own_messages();
-  void lay_out_lanes();
+  Result<void> lay_out_lanes();
   void draw_outline(std::span<const Call> calls);
   void add_lane(std::uint32_t number, ChannelId channel);
   Lane& lane_to(Rank peer);

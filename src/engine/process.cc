@@ -58,6 +58,14 @@ void Process::watch(Communicator& communicator, world::StreamDevice& device) {
   lay_down();
 }
 
+// Who drives polls all communicators, and so finds out by and by.
+void Process::look(Communicator& communicator) {
+  kick();
+  if (wanted_.load() != 0 || !baton_.try_take()) return;
+  communicator.look();
+  lay_down();
+}
+
 // A driver may be about to lay the baton down and have looked for mail already. It rings after it
 // has laid it down and then looks again; we ring and then try again: of two who ring, the second
 // one sees what the first did before.

@@ -39,6 +39,8 @@ class Process final : public Communicator::Listener {
   /// Has the progress thread look after what runs on streams, which no caller drives.
   void watch(Communicator& communicator, world::StreamDevice& device);
 
+  /// Has a communicator that may be idle find out whether it has failed.
+  void look(Communicator& communicator);
   /// After a submission or an abort: starts it now if nobody drives, else wakes who does.
   void kick();
   /// True once the op is done; false when `most` has passed first, and the op goes on.

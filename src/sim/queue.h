@@ -13,8 +13,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/ids.h"
-#include "base/prefetch.h"
 #include "base/time.h"
 
 namespace hocket::sim {

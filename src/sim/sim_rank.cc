@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/check.h"
-#include "base/prefetch.h"
 
 namespace hocket::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/prefetch.h"
+#include "base/bytes.h"
 
 namespace hocket::sim {
 

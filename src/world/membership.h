@@ -37,6 +37,9 @@ class Membership {
   /// The first failure, once there is one. Cheap: asked in every turn of a wait. Also finds out,
   /// now and then, whether a peer's process is gone.
   virtual std::optional<Failure> failure() = 0;
+  /// The same after a look at every peer, where that is more: for who asks rarely, at a system call
+  /// a peer.
+  virtual std::optional<Failure> look() { return failure(); }
 
  protected:
   ~Membership() = default;

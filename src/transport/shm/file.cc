@@ -42,7 +42,8 @@ void make_room_for_files() {
 }
 
 Error system_error(const std::string& what) {
-  return Error(Code::system, what + ": " + std::generic_category().message(errno));
+  const Code code = errno == ENOMEM ? Code::out_of_memory : Code::system;
+  return Error(code, what + ": " + std::generic_category().message(errno));
 }
 
 bool lock_byte(int descriptor, std::uint32_t index) {

@@ -38,7 +38,7 @@ class File {
   int descriptor_ = -1;
 };
 
-/// "WHAT: ERRNO'S TEXT", Code::system.
+/// "WHAT: ERRNO'S TEXT", Code::system; of ENOMEM out_of_memory.
 Error system_error(const std::string& what);
 
 /// Makes room for up to 1,024 descriptors of this process, as its limit allows. The kernel makes

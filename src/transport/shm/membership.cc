@@ -53,10 +53,17 @@ world::Failure Membership::fail(const world::Failure& mine) {
 }
 
 std::optional<world::Failure> Membership::failure() {
-  const std::uint32_t reporter = peers_.segment().reporter().load(std::memory_order_acquire);
   std::optional<Rank> lost;
   if (cadence_.is_due()) [[unlikely]]
     lost = peers_.look_after_some();
+  return first_failure(lost);
+}
+
+std::optional<world::Failure> Membership::look() { return first_failure(peers_.look_after_all()); }
+
+/// `lost`: newly found dead.
+std::optional<world::Failure> Membership::first_failure(std::optional<Rank> lost) {
+  const std::uint32_t reporter = peers_.segment().reporter().load(std::memory_order_acquire);
   if (reporter != 0) [[unlikely]]
     return agreed(reporter);
   if (!lost) [[likely]]

@@ -43,8 +43,10 @@ class Membership final : public world::Membership {
   world::Missing missing(OpSeq op) override;
   world::Failure fail(const world::Failure& mine) override;
   std::optional<world::Failure> failure() override;
+  std::optional<world::Failure> look() override;
 
  private:
+  std::optional<world::Failure> first_failure(std::optional<Rank> lost);
   world::Failure agreed(std::uint32_t reporter);
 
   Peers& peers_;

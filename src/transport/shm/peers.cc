@@ -74,8 +74,16 @@ Fate Peers::refresh(Peer& peer) {
 }
 
 std::optional<Rank> Peers::look_after_some() {
+  return look_after(1 + static_cast<std::uint32_t>(peers_.size()) / kPart);
+}
+
+std::optional<Rank> Peers::look_after_all() {
+  return look_after(static_cast<std::uint32_t>(peers_.size()));
+}
+
+std::optional<Rank> Peers::look_after(std::uint32_t count) {
   const auto world = static_cast<std::uint32_t>(peers_.size());
-  for (std::uint32_t i = 0; i < 1 + world / kPart; ++i) {
+  for (std::uint32_t i = 0; i < count; ++i) {
     next_ = next_ + 1 < world ? next_ + 1 : 0;
     Peer& peer = peers_[next_];
     if (peer.is_gone() || peer.rank == me()) continue;

@@ -59,10 +59,12 @@ class Peers {
   Fate refresh(Peer& peer);
   /// Looks after the next few ranks in turn. Returns one whose process is newly found dead.
   std::optional<Rank> look_after_some();
+  std::optional<Rank> look_after_all();
   /// "rank 3 has left the communicator", "rank 3's process (pid 77) is gone". For one that is gone.
   Error gone(const Peer& peer) const;
 
  private:
+  std::optional<Rank> look_after(std::uint32_t count);
   Segment& segment_;
   const Self self_;
   world::Clock& clock_;
