@@ -45,6 +45,7 @@ REFUSED = [  # arguments, and what the message must say
     ('sim run all_reduce -n 8 --seed -1', "--seed: '-1' is no whole number below 2^64"),
     ('sim run all_reduce -n 8 --seed 18446744073709551616',
      "--seed: '18446744073709551616' is no whole number below 2^64"),
+    ('sim run all_reduce -n 8 --algo nope', "--algo: 'nope' is none of auto, all, ring,"),
     ('sim run all_reduce -n 8 --json /nowhere/x', '--json: cannot write /nowhere/x'),
     ('explain all_reduce --json /nowhere/x', '--json: cannot write /nowhere/x'),
     ('explain all_reduce --channels 0', '--channels: Value 0 not in range 1 to 64'),
@@ -70,6 +71,23 @@ class Refusals(unittest.TestCase):
                 self.assertIn(says, done.stderr)
                 self.assertNotEqual(done.returncode, 0)
                 self.assertEqual(done.stdout, '')
+
+
+class Output(unittest.TestCase):
+    def test_that_cannot_be_written_is_an_error(self):
+        for command in 'explain all_reduce -n 4', 'sim run all_reduce -n 4', 'prove --max-ranks 2':
+            with self.subTest(command), open('/dev/full', 'w') as full:
+                done = subprocess.run([HOCKET, *command.split()], stdout=full, timeout=60,
+                                      stderr=subprocess.PIPE, text=True, check=False)
+                self.assertIn('hocket: standard output: No space left on device', done.stderr)
+                self.assertEqual(done.returncode, 1)
+
+    def test_of_no_bytes_is_about_no_bytes(self):
+        for command in 'explain all_reduce -n 4 -b 0', 'sim run all_reduce -n 4 -b 0':
+            with self.subTest(command), tempfile.NamedTemporaryFile() as file:
+                done = run(f'{command} --json {file.name}')
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual({row['bytes'] for row in json.load(file)['rows']}, {0})
 
 
 class Explain(unittest.TestCase):

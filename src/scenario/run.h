@@ -65,7 +65,7 @@ class Run final : private sim::Driver, private engine::Communicator::Listener {
   void start(Rank rank) override;
   void look(Rank rank) override { ranks_[rank.value]->poll(); }
   void approach(Rank rank, std::uint32_t lead) override { ranks_[rank.value]->prefetch(lead); }
-  void passed(Picoseconds time) override {
+  void served(Picoseconds time) override {
     if (options_.progress != nullptr) options_.progress->passed(time);
   }
   void op_ended(engine::Communicator&) override {}

@@ -55,6 +55,21 @@ const Algorithm& row(Collective collective, const char* name) {
   return *found;
 }
 
+// All at one moment of virtual time, where a step of the simulator is a great many events.
+TEST(Run, TellsHowFarItHasComeHoweverLittleTimePasses) {
+  struct Count final : Progress {
+    void passed(Picoseconds) override { ++times; }
+    std::uint64_t times = 0;
+  } count;
+  RunOptions options = options_for(nodes_of(1, 128), row(Collective::alltoall, "direct"), 8);
+  options.request.count = 1;
+  options.progress = &count;
+  const Outcome outcome = run(options);
+  EXPECT_TRUE(outcome.errors.empty());
+  EXPECT_GT(outcome.report.events, 1u << 15);
+  EXPECT_EQ(count.times, outcome.report.events / (1 << 14));
+}
+
 TEST(Run, RealPayloadIsRightWhateverTheTiming) {
   Prng random(1);
   std::uint32_t runs = 0;

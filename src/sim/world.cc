@@ -8,6 +8,11 @@
 #include "base/bytes.h"
 
 namespace hocket::sim {
+namespace {
+
+constexpr std::uint64_t kEventsPerNews = 1 << 14;
+
+}  // namespace
 
 SimWorld::SimWorld(std::shared_ptr<const Topology> topology, const Options& options)
     : state_(std::move(topology), options), clock_(state_), random_(options.seed) {}
@@ -57,7 +62,6 @@ bool SimWorld::step(Driver& driver) {
   state_.queue.run(
       served_until_, [&](const Event& event) { serve(event, driver); },
       [&](std::uint32_t node, std::uint32_t lead) { approach(node, lead, driver); });
-  driver.passed(served_until_);
   return true;
 }
 
@@ -93,7 +97,7 @@ Report SimWorld::run(Driver& driver) {
 void SimWorld::serve(const Event& event, Driver& driver) {
   SimRank& rank = state_.ranks[event.rank().value];
   state_.now = event.time();
-  ++events_;
+  if (++events_ % kEventsPerNews == 0) driver.served(state_.now);
   approach_one(driver);
   switch (event.kind()) {
     case Kind::first_byte:

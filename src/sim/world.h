@@ -34,8 +34,8 @@ class Driver {
     static_cast<void>(rank);
     static_cast<void>(lead);
   }
-  /// All that was due before `time` has happened.
-  virtual void passed(Picoseconds time) { static_cast<void>(time); }
+  /// Some ten thousand events more have been served, and it is that time.
+  virtual void served(Picoseconds time) { static_cast<void>(time); }
 
  protected:
   ~Driver() = default;

@@ -83,7 +83,7 @@ Request request_of(Collective collective, std::uint64_t bytes, std::uint32_t ran
   if (collective == Collective::send_recv) request.root = Rank{ranks - 1};
   const std::uint64_t unit =
       std::uint64_t{size_of(request.type)} * (request.block_per_rank() ? ranks : 1);
-  request.count = std::max<std::uint64_t>(bytes / unit, 1);
+  request.count = bytes == 0 ? 0 : std::max<std::uint64_t>(bytes / unit, 1);
   return request;
 }
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <system_error>
 
 #include "hocket/hocket.h"
 #include "tools/hocket/bench.h"
@@ -33,6 +35,8 @@ int main(int argc, char** argv) {
   for (const auto add : kCommands) add(app);
   try {
     app.parse(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw std::system_error(errno, std::generic_category(), "standard output");
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   } catch (const std::exception& error) {

@@ -208,10 +208,11 @@ void run(const Options& options) {
   SharedRow shared;
   std::vector<std::uint64_t> sizes;
   for (const std::string& size : options.sizes) sizes.push_back(parse_bytes(size, kSizes));
+  const std::vector<const Algorithm*> algorithms = parse_algorithms(options.algorithm, collective);
   print_head(options);
   std::size_t rows = 0;
   for (const std::uint64_t bytes : sizes)
-    for (const Algorithm* algorithm : parse_algorithms(options.algorithm, collective)) {
+    for (const Algorithm* algorithm : algorithms) {
       if (algorithm != nullptr && !algorithm->fits(*topology_of(options.cluster)) &&
           options.algorithm == "all")
         continue;
