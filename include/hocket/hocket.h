@@ -24,9 +24,8 @@
  *           done and returns its result. Inside a group `request` must be null: the group has one.
  * Failure   The first failure of an op is final for its communicator, on every rank: all ranks get
  *           the same code and culprit, pending ops end with it, later calls return it. What is left
- *           to do then is hocket_comm_destroy. A call that is refused before it has become an op
- * (an argument, the wrong moment, no memory for one more request) has done nothing and breaks
- *           nothing.
+ *           to do then is hocket_comm_destroy. A call that is refused before it is an op (for an
+ *           argument, the moment, or want of memory for one more request) has done nothing.
  * Threads   Any thread may call anything, concurrently too, but not destroy a communicator that
  *           another one uses. Calls on one communicator from several threads are numbered in the
  *           order in which they get its lock.
