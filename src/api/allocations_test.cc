@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "api/ranks_suite.h"
+#include "base/array.h"
 
 namespace {
 
@@ -193,6 +194,20 @@ int call_until_memory_suffices(Call call) {
     EXPECT_STREQ(hocket_last_error(), "out of memory");
   }
   return -1;
+}
+
+TEST(Memory, RefusedToAnArrayLeavesItAsItWas) {
+  Array<int> array;
+  ASSERT_TRUE(array.reserve(2));
+  allowed = 0;
+  const bool first = array.push_back(1), second = array.push_back(2), third = array.push_back(3);
+  const bool reserved = array.reserve(4), is_left = is_memory_left(1);
+  allowed = INT_MAX;
+  EXPECT_TRUE(first && second);
+  EXPECT_FALSE(third || reserved || is_left);
+  ASSERT_EQ(array.size(), 2u);
+  EXPECT_EQ(array[0] + array[1], 3);
+  EXPECT_TRUE(array.push_back(3));
 }
 
 constexpr int kHeld = 50;
