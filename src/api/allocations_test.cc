@@ -181,14 +181,21 @@ INSTANTIATE_TEST_SUITE_P(
         Setting{"with_one_credit", {.processes = 2, .environment = {{"HOCKET_SHM_CREDITS", "1"}}}}),
     [](const auto& tested) { return tested.param.name; });
 
+/// What `call` returns if so many allocations of this thread succeed in it, and none after those.
+template <class Call>
+auto with_memory_for(int count, Call call) {
+  allowed = count;
+  const auto returned = call();
+  allowed = INT_MAX;
+  return returned;
+}
+
 /// Calls with no memory at all, then with enough for one thing, for two, until it succeeds. Returns
 /// how often it failed; each time with a code and a text that need no memory either.
 template <class Call>
 int call_until_memory_suffices(Call call) {
   for (int failed = 0; failed < 1000; ++failed) {
-    allowed = failed;
-    const hocket_result result = call();
-    allowed = INT_MAX;
+    const hocket_result result = with_memory_for(failed, call);
     if (result == HOCKET_SUCCESS) return failed;
     EXPECT_EQ(result, HOCKET_OUT_OF_MEMORY);
     EXPECT_STREQ(hocket_last_error(), "out of memory");
@@ -199,12 +206,13 @@ int call_until_memory_suffices(Call call) {
 TEST(Memory, RefusedToAnArrayLeavesItAsItWas) {
   Array<int> array;
   ASSERT_TRUE(array.reserve(2));
-  allowed = 0;
-  const bool first = array.push_back(1), second = array.push_back(2), third = array.push_back(3);
-  const bool reserved = array.reserve(4), is_left = is_memory_left(1);
-  allowed = INT_MAX;
-  EXPECT_TRUE(first && second);
-  EXPECT_FALSE(third || reserved || is_left);
+  const auto push_back = [&](int item) {
+    return with_memory_for(0, [&] { return array.push_back(item); });
+  };
+  EXPECT_TRUE(push_back(1) && push_back(2));
+  EXPECT_FALSE(push_back(3));
+  EXPECT_FALSE(with_memory_for(0, [&] { return array.reserve(4); }));
+  EXPECT_FALSE(with_memory_for(0, [] { return is_memory_left(1); }));
   ASSERT_EQ(array.size(), 2u);
   EXPECT_EQ(array[0] + array[1], 3);
   EXPECT_TRUE(array.push_back(3));
@@ -277,12 +285,11 @@ TEST(Memory, RefusedToPricesIsAnErrorAndNothingIsDone) {
   run_comms({.processes = 2}, [](int rank, hocket_comm* comm) {
     int value = rank, sum = 0;
     EXPECT_OK(hocket_barrier(comm, nullptr));
-    allowed = 0;
-    const hocket_result refused =
-        hocket_all_reduce(&value, &sum, 1, HOCKET_INT32, HOCKET_SUM, comm, nullptr);
-    allowed = INT_MAX;
-    EXPECT_EQ(refused, HOCKET_OUT_OF_MEMORY);
-    EXPECT_OK(hocket_all_reduce(&value, &sum, 1, HOCKET_INT32, HOCKET_SUM, comm, nullptr));
+    const auto add_up = [&] {
+      return hocket_all_reduce(&value, &sum, 1, HOCKET_INT32, HOCKET_SUM, comm, nullptr);
+    };
+    EXPECT_EQ(with_memory_for(0, add_up), HOCKET_OUT_OF_MEMORY);
+    EXPECT_OK(add_up());
     EXPECT_EQ(sum, 1);
   });
 }
@@ -291,12 +298,10 @@ TEST(Memory, RefusedToACommunicatorIsAnError) {
   run_comms({.processes = 1}, [](int, hocket_comm*) {
     const hocket_id id = new_id();
     hocket_comm* comm = nullptr;
-    allowed = 0;
-    const hocket_result refused = hocket_comm_create(&comm, 1, &id, 0, nullptr);
-    allowed = INT_MAX;
-    EXPECT_EQ(refused, HOCKET_OUT_OF_MEMORY);
+    const auto create = [&] { return hocket_comm_create(&comm, 1, &id, 0, nullptr); };
+    EXPECT_EQ(with_memory_for(0, create), HOCKET_OUT_OF_MEMORY);
     EXPECT_EQ(comm, nullptr);
-    EXPECT_OK(hocket_comm_create(&comm, 1, &id, 0, nullptr));
+    EXPECT_OK(create());
     EXPECT_OK(hocket_comm_destroy(comm));
   });
 }

@@ -41,8 +41,9 @@ class Gathering {
   explicit Gathering(hocket_request** request) : request_(request) {
     if (request != nullptr) held_.reset(new (std::nothrow) hocket_request());
   }
-  /// Null: there is no memory for it.
-  hocket_request* get() { return request_ == nullptr ? &own_ : held_.get(); }
+  /// Else there is no memory for what the user would hold.
+  bool has_room() const { return request_ == nullptr || held_ != nullptr; }
+  hocket_request& ops() { return held_ != nullptr ? *held_ : own_; }
   /// Waits for what was submitted, or hands it to the user and lets it begin.
   Result<void> carry_out() {
     if (request_ == nullptr) {
@@ -69,11 +70,11 @@ Result<void> submit(hocket_comm& comm, const Arguments& arguments, hocket_reques
                     "a call inside a group has no request of its own");
     return group().add(comm, call);
   }
-  Gathering ops(request);
-  if (ops.get() == nullptr) return Error::no_memory();
-  TRY_VOID(ops.get()->add(comm, {&call, 1}));
-  ops.get()->submit();
-  return ops.carry_out();
+  Gathering gathering(request);
+  if (!gathering.has_room()) return Error::no_memory();
+  TRY_VOID(gathering.ops().add(comm, {&call, 1}));
+  gathering.ops().submit();
+  return gathering.carry_out();
 }
 
 hocket_result call(hocket_comm* comm, const Arguments& arguments, hocket_request** request) {
@@ -322,12 +323,10 @@ hocket_result hocket_group_end(hocket_request** request) {
   if (forked() && !group().empty())
     group().fail(
         refuse(Code::invalid_usage, __func__, "the group belongs to the parent of this process"));
-  Gathering ops(request);
-  if (ops.get() == nullptr) group().fail(Error::no_memory());
-  hocket_request nothing;
-  hocket_request& gathered = ops.get() != nullptr ? *ops.get() : nothing;
-  if (const Result<void> ended = group().end(gathered); !ended) return fail(ended.error());
-  return gathered.empty() ? HOCKET_SUCCESS : to_c(ops.carry_out());
+  Gathering gathering(request);
+  if (!gathering.has_room()) group().fail(Error::no_memory());
+  if (const Result<void> ended = group().end(gathering.ops()); !ended) return fail(ended.error());
+  return gathering.ops().empty() ? HOCKET_SUCCESS : to_c(gathering.carry_out());
 }
 
 hocket_result hocket_test(hocket_request** request, int* done) {

@@ -21,21 +21,18 @@ Result<void> OpBuilder::build(std::span<const Call> calls) {
   }
   op_.works_.clear();
   op_.lanes_.clear();
+  Result<void> built = build_anew(calls);
+  if (!built) op_.works_.clear();
+  return built;
+}
+
+Result<void> OpBuilder::build_anew(std::span<const Call> calls) {
   if (!op_.works_.reserve(calls.size())) return Error::no_memory();  // lanes point at works
   for (const Call& call : calls) {
-    Result<void> added = add_work(call);
-    if (added) continue;
-    op_.works_.clear();
-    return std::move(added).error();
+    TRY_VOID(add_work(call));
   }
-  if (Result<void> paired = pair_own_messages(); !paired) {
-    op_.works_.clear();
-    return std::move(paired).error();
-  }
-  if (Result<void> laid_out = lay_out_lanes(); !laid_out) {
-    op_.works_.clear();
-    return laid_out;
-  }
+  TRY_VOID(pair_own_messages());
+  TRY_VOID(lay_out_lanes());
   draw_outline(calls);
   return kOk;
 }

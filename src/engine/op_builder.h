@@ -19,6 +19,7 @@ class OpBuilder {
  private:
   bool is_as_before(std::span<const Call> calls) const;
   void renew(const Call& call);
+  Result<void> build_anew(std::span<const Call> calls);
   Result<void> add_work(const Call& call);
   Result<Plan> plan(const Request& request, const Algorithm* forced) const;
   Result<void> pair_own_messages();

@@ -109,12 +109,53 @@ class Stranger {
     hello.proof = Secret(id).prove(proven_part(hello), greeting_.nonce);
     return hello;
   }
+  /// Says hello as that rank and hears a welcome; the segment that came with it.
+  File sit_down(const world::Join& join) {
+    socket_.send(hello(join.id, join));
+    Answer welcome;
+    File segment;
+    EXPECT_EQ(hear(welcome, &segment), Socket::Got::message);
+    EXPECT_EQ(welcome.kind, Answer::Kind::welcome);
+    EXPECT_TRUE(segment);
+    return segment;
+  }
   Socket& socket() { return socket_; }
   void leave() { socket_ = Socket(); }
 
  private:
   Socket socket_;
   Greeting greeting_;
+};
+
+// Rank 0 by hand, for one guest.
+class HandmadeHost {
+ public:
+  explicit HandmadeHost(const world::UniqueId& id) : listener_(listen_at(Secret(id).name(), 4)) {
+    EXPECT_TRUE(listener_);
+  }
+  /// Greets the guest and hears its hello.
+  void receive() {
+    while (!guest_) guest_ = accept_from(listener_);
+    guest_.send(Greeting{});
+    hear(hello_);
+  }
+  template <class Message>
+  void hear(Message& message) {
+    while (guest_.receive(message) == Socket::Got::nothing) ::sched_yield();
+  }
+  /// Proven with that id.
+  void welcome(const world::UniqueId& id, int segment = -1) {
+    Answer welcome{.credits = kCredits};
+    welcome.proof = Secret(id).prove(proven_part(welcome), hello_.nonce);
+    guest_.send(welcome, segment);
+  }
+  void leave() { guest_ = Socket(); }
+  static constexpr std::uint32_t kCredits = 8;
+
+ private:
+  const File listener_;
+  Socket guest_;
+  Hello hello_;
 };
 
 TEST(Meeting, RanksOfOneProcessMeet) {
@@ -260,18 +301,11 @@ TEST(Meeting, RefusesWhoDoesNotKnowTheIdAndGoesOn) {
 TEST(Meeting, BelievesNoHostThatDoesNotKnowTheId) {
   Rig rig;
   const world::UniqueId id = rig.make_id();
-  const File listener = listen_at(Secret(id).name(), 4);
-  ASSERT_TRUE(listener);
+  HandmadeHost host(id);
   Ranks ranks(rig);
   ranks.join(rig.join_of(id, 1, 2));
-  Socket guest;
-  while (!guest) guest = accept_from(listener);
-  guest.send(Greeting{});
-  Hello hello;
-  while (guest.receive(hello) == Socket::Got::nothing) ::sched_yield();
-  Answer welcome{.credits = 8};
-  welcome.proof = Secret(rig.make_id()).prove(proven_part(welcome), hello.nonce);
-  guest.send(welcome);
+  host.receive();
+  host.welcome(rig.make_id());
   expect_error(ranks.last(), Code::mismatch,
                "whoever waits under the name of this id does not know the id");
 }
@@ -336,12 +370,7 @@ TEST(Meeting, FailsForAllWhenARankGoesAwayInTheEnd) {
   ranks.join(rig.join_of(id, 0, 3));
   ranks.join(rig.join_of(id, 1, 3));
   Stranger deserter(rig, id);
-  deserter.socket().send(deserter.hello(id, rig.join_of(id, 2, 3)));
-  Answer welcome;
-  File segment;
-  EXPECT_EQ(deserter.hear(welcome, &segment), Socket::Got::message);
-  EXPECT_EQ(welcome.kind, Answer::Kind::welcome);
-  EXPECT_TRUE(segment);
+  deserter.sit_down(rig.join_of(id, 2, 3));
   deserter.leave();
   for (const auto& result : ranks.results()) {
     expect_error(*result, Code::peer_lost, "rank 2 went away while the ranks were meeting");
@@ -358,12 +387,8 @@ TEST(Meeting, FailsForAllWhenARankHasGivenUpOnTheBoard) {
   ranks.join(rig.join_of(id, 0, 3));
   ranks.join(rig.join_of(id, 1, 3));
   Stranger late(rig, id);
-  late.socket().send(late.hello(id, join));
-  Answer answer;
-  File segment;
-  EXPECT_EQ(late.hear(answer, &segment), Socket::Got::message);
-  Result<Place> place =
-      Place::take(rig.node, Rank{2}, shape_of(join, answer.credits), std::move(segment));
+  const Shape shape = shape_of(join, rig.node.options().credits);
+  Result<Place> place = Place::take(rig.node, Rank{2}, shape, late.sit_down(join));
   ASSERT_TRUE(place.has_value()) << place.error().text();
   EXPECT_EQ(place->segment().give_up(Rank{2}), Rank{2});
   late.socket().send(Mapped{});
@@ -378,29 +403,20 @@ TEST(Meeting, FailsForAllWhenARankHasGivenUpOnTheBoard) {
 TEST(Meeting, SucceedsWithoutTheLastWordOfRankZero) {
   Rig rig;
   const world::UniqueId id = rig.make_id();
-  const world::Join join = rig.join_of(id, 0, 2);
-  const Secret secret(id);
-  const File listener = listen_at(secret.name(), 4);
-  ASSERT_TRUE(listener);
+  HandmadeHost host(id);
   Ranks ranks(rig);
   ranks.join(rig.join_of(id, 1, 2));
-  Socket guest;
-  while (!guest) guest = accept_from(listener);
-  guest.send(Greeting{});
-  Hello hello;
-  while (guest.receive(hello) == Socket::Got::nothing) ::sched_yield();
-  const Shape shape = shape_of(join, 8);
+  host.receive();
+  const Shape shape = shape_of(rig.join_of(id, 0, 2), HandmadeHost::kCredits);
   Result<File> file = Segment::create(shape);
   ASSERT_TRUE(file.has_value()) << file.error().text();
   Result<Place> place = Place::take(rig.node, Rank{0}, shape, *std::move(file));
   ASSERT_TRUE(place.has_value()) << place.error().text();
-  Answer welcome{.credits = shape.credits};
-  welcome.proof = secret.prove(proven_part(welcome), hello.nonce);
-  guest.send(welcome, place->descriptor());
+  host.welcome(id, place->descriptor());
   Mapped mapped;
-  while (guest.receive(mapped) == Socket::Got::nothing) ::sched_yield();
+  host.hear(mapped);
   EXPECT_EQ(place->segment().conclude(), std::nullopt);
-  guest = Socket();
+  host.leave();
   const Joined& joined = ranks.last();
   EXPECT_TRUE(joined.has_value()) << joined.error().text();
 }
@@ -411,10 +427,7 @@ TEST(Meeting, TellsASecondClaimantWhoComesAtTheEndThatItsSeatIsTaken) {
   const world::UniqueId id = rig.make_id();
   ranks.join(rig.join_of(id, 0, 2));
   Stranger claimant(rig, id), first(rig, id);
-  first.socket().send(first.hello(id, rig.join_of(id, 1, 2)));
-  Answer welcome;
-  File segment;
-  EXPECT_EQ(first.hear(welcome, &segment), Socket::Got::message);
+  first.sit_down(rig.join_of(id, 1, 2));
   claimant.socket().send(claimant.hello(id, rig.join_of(id, 1, 2)));
   first.socket().send(Mapped{});
   Answer answer;

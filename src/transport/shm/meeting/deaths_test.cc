@@ -37,32 +37,34 @@ struct Death {
   int words;  ///< after so many
 };
 
-enum class Fate : int { none, met, refused };
+enum class Outcome : int { none, met, refused };
 
-using Fates = testing::Shared<std::array<std::atomic<Fate>, kWorld>>;
+using Outcomes = testing::Shared<std::array<std::atomic<Outcome>, kWorld>>;
 
 /// The failure of the communicator, soon.
 std::optional<world::Failure> failure_of(world::Endpoint& endpoint) {
   host::Clock clock;
-  const Instant until = clock.now() + kBound;
   std::optional<world::Failure> failure;
-  while (!failure && clock.now() < until) failure = endpoint.membership().failure();
+  testing::eventually(clock, kBound, [&] {
+    failure = endpoint.membership().failure();
+    return failure.has_value();
+  });
   return failure;
 }
 
-Fate meet_and_blame(const world::UniqueId& id, std::uint32_t rank, Rank victim) {
+Outcome meet_and_blame(const world::UniqueId& id, std::uint32_t rank, Rank victim) {
   Rig rig;
   Joined endpoint = rig.network.join(rig.join_of(id, rank, kWorld, kPatience));
   if (!endpoint) {
     EXPECT_EQ(endpoint.error().peer(), victim) << endpoint.error().text();
-    return Fate::refused;
+    return Outcome::refused;
   }
   const std::optional<world::Failure> failure = failure_of(**endpoint);
   EXPECT_TRUE(failure.has_value());
-  if (!failure) return Fate::met;
+  if (!failure) return Outcome::met;
   EXPECT_EQ(failure->code, Code::peer_lost);
   EXPECT_EQ(failure->culprit, victim) << "so says rank " << failure->reporter.value;
-  return Fate::met;
+  return Outcome::met;
 }
 
 class Deaths : public ::testing::TestWithParam<Death> {};
@@ -71,18 +73,18 @@ TEST_P(Deaths, BreakTheMeetingForAllOrNone) {
   const Death death = GetParam();
   Rig rig;
   const world::UniqueId id = rig.make_id();
-  Fates fates;
+  Outcomes outcomes;
   testing::Processes processes(rig.clock);
   for (std::uint32_t rank = 0; rank < kWorld; ++rank)
     processes.start([&] {
       if (rank == death.rank) words_left = death.words;
-      (*fates)[rank] = meet_and_blame(id, rank, Rank{death.rank});
+      (*outcomes)[rank] = meet_and_blame(id, rank, Rank{death.rank});
     });
   const std::vector<testing::End> ends = processes.join_all(seconds(10));
   int met = 0, refused = 0;
   for (std::uint32_t rank = 0; rank < kWorld; ++rank) {
-    met += (*fates)[rank] == Fate::met;
-    refused += (*fates)[rank] == Fate::refused;
+    met += (*outcomes)[rank] == Outcome::met;
+    refused += (*outcomes)[rank] == Outcome::refused;
     EXPECT_EQ(ends[rank].code, rank == death.rank ? -SIGKILL : 0) << ends[rank].text;
   }
   EXPECT_EQ(met + refused, static_cast<int>(kWorld) - 1);
