@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -375,6 +377,29 @@ TEST(Meeting, FailsForAllWhenARankGoesAwayInTheEnd) {
   for (const auto& result : ranks.results()) {
     expect_error(*result, Code::peer_lost, "rank 2 went away while the ranks were meeting");
     EXPECT_EQ(result->error().peer(), Rank{2});
+  }
+}
+
+// Of all ranks it alone makes the segment; the others are told whose trouble that is.
+TEST(Meeting, FailsForAllByRankZeroWhenItCannotMakeTheSegment) {
+  Rig rig;
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = 4096;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  Ranks ranks(rig);
+  const world::UniqueId id = rig.make_id();
+  for (std::uint32_t r = 0; r < 3; ++r) ranks.join(rig.join_of(id, r, 3));
+  const auto& results = ranks.results();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    ASSERT_FALSE(results[r]->has_value());
+    const Error& error = results[r]->error();
+    EXPECT_EQ(error.code(), Code::system);
+    EXPECT_NE(error.message().find("(RLIMIT_FSIZE, ulimit -f)"), std::string::npos);
+    EXPECT_EQ(error.rank(), Rank{r});
+    EXPECT_EQ(error.peer(), r == 0 ? std::nullopt : std::optional(Rank{0})) << error.text();
   }
 }
 

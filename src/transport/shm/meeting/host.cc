@@ -40,8 +40,10 @@ Host::Host(Node& node, const world::Join& join)
 Result<Place> Host::run() {
   Result<Place> place = gather();
   if (place) return place;
+  // What is about no peer happened here: to the guests it is about rank 0.
+  const Error told = place.error().clone().about_peer(place.error().peer().value_or(join_.rank));
   for (Guest& guest : guests_)
-    if (guest.stage == Stage::seated || guest.stage == Stage::mapped) refuse(guest, place.error());
+    if (guest.stage == Stage::seated || guest.stage == Stage::mapped) refuse(guest, told);
   return place;
 }
 
